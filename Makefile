@@ -1,0 +1,35 @@
+# make run   install into .venv and run the main job
+# make test  everything that CI checks
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: run test lint clean
+run: $(VENV)/.run
+	$(BIN)/taylorank run
+
+test: export TAYLORANK_REQUIRE_NATIVE := 1
+test: $(VENV)/.test lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(BIN)/python $(SOURCES)
+	$(INSTALL) --editable ".[report]"
+	touch $@
+
+$(VENV)/.test: $(BIN)/python $(SOURCES)
+	TAYLORANK_REQUIRE_NATIVE=1 $(INSTALL) --editable ".[report,test]"
+	touch $@ $(VENV)/.run
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,223 @@
+"""From columns of rows to `Interactions`: number the ids, sort the pairs, merge the repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from taylorank.data.csr import CSR, INDEX_LIMIT, freeze, sort_pairs
+from taylorank.data.ids import Ids, id_array
+from taylorank.data.interactions import Duplicates, Interactions
+from taylorank.errors import DataError, ParameterError
+
+Column = Sequence[Any] | NDArray[Any]
+
+
+def from_columns(
+    users: Column,
+    items: Column,
+    strengths: Column | None = None,
+    timestamps: Column | None = None,
+    *,
+    duplicates: Duplicates,
+    action: str,
+) -> Interactions:
+    """Build from columns of original ids, strengths and times."""
+    columns = [c for c in (users, items, strengths, timestamps) if c is not None]
+    if len({len(c) for c in columns}) > 1:
+        raise DataError(f"columns of different length: {[len(c) for c in columns]}", "give one value per row")
+    user_ids, user_codes = number(users)
+    item_ids, item_codes = number(items)
+    return from_codes(
+        (user_ids, user_codes),
+        (item_ids, item_codes),
+        check_strengths(strengths),
+        check_times(timestamps),
+        duplicates=duplicates,
+        action=action,
+    )
+
+
+def from_codes(
+    users: tuple[Ids, NDArray[np.int32]],
+    items: tuple[Ids, NDArray[np.int32]],
+    strengths: NDArray[np.float32] | None,
+    timestamps: NDArray[Any] | None,
+    *,
+    duplicates: Duplicates,
+    action: str,
+) -> Interactions:
+    """Build from numbered ids; `strengths` and `timestamps` are checked already."""
+    if duplicates not in ("last", "sum", "max"):
+        raise ParameterError(f"duplicates={duplicates!r} is unknown", 'choose "last", "sum" or "max"')
+    (user_ids, user_codes), (item_ids, item_codes) = users, items
+    shape = (len(user_ids), len(item_ids))
+    indptr, indices, order = sort_pairs(user_codes, item_codes, shape)
+    rows = CSR(indptr, indices, None if strengths is None else strengths[order], shape[1])
+    times = None if timestamps is None else timestamps[order]
+    rows, times, merged = _merge_repeats(rows, times, duplicates)
+    weights = rows.weights
+    if weights is not None and np.all(weights == 1):
+        weights = None
+    rows = CSR(freeze(rows.indptr), freeze(rows.indices), None if weights is None else freeze(weights), shape[1])
+    note = f"{action}, {merged:,} repeated pairs merged ({duplicates})" if merged else action
+    data = Interactions(rows, user_ids, item_ids, timestamps=None if times is None else freeze(times))
+    return _without_zeros(data.with_step(note))
+
+
+def _without_zeros(data: Interactions) -> Interactions:
+    positive = data.strengths > 0
+    if positive.all():
+        return data
+    return data.select(positive, f"dropped {data.nnz - int(positive.sum()):,} interactions of strength 0")
+
+
+def from_matrix(matrix: Any, *, users: Ids | None = None, items: Ids | None = None) -> Interactions:
+    """Build from a SciPy sparse matrix; repeated entries are summed and explicit zeros dropped, as SciPy means them."""
+    if not sparse.issparse(matrix):
+        raise DataError(f"{type(matrix).__name__} is not a sparse matrix", "wrap it in scipy.sparse.csr_array")
+    if matrix.ndim != 2:
+        raise DataError(f"a matrix of {matrix.ndim} dimensions", "give users × items")
+    if max(matrix.shape) >= INDEX_LIMIT:
+        raise DataError(f"shape {matrix.shape} exceeds 2³¹ - 1 on one side", "drop empty rows and columns first")
+    rows = sparse.csr_array(matrix, copy=True)
+    rows.sum_duplicates()
+    weights = check_strengths(rows.data)
+    rows = sparse.csr_array((weights, rows.indices, rows.indptr), shape=rows.shape)
+    rows.eliminate_zeros()
+    csr = CSR(
+        freeze(rows.indptr.astype(np.int64)),
+        freeze(rows.indices.astype(np.int32)),
+        None if np.all(rows.data == 1) else freeze(rows.data),
+        rows.shape[1],
+    )
+    users = Ids(np.arange(rows.shape[0])) if users is None else users
+    items = Ids(np.arange(rows.shape[1])) if items is None else items
+    if (len(users), len(items)) != rows.shape:
+        raise DataError(f"{len(users)} users and {len(items)} items for a {rows.shape} matrix", "give an id per row and column")
+    return Interactions(csr, users, items).with_step(f"from a {rows.shape[0]:,} × {rows.shape[1]:,} matrix")
+
+
+def number(values: Column) -> tuple[Ids, NDArray[np.int32]]:
+    """Return the distinct ids in ascending order and, for each row, the position of its id."""
+    array = id_array(values if isinstance(values, np.ndarray) else list(values))
+    if array.dtype == object:
+        return _number_text(array)
+    return number_integers(array)
+
+
+def number_integers(values: NDArray[np.int64]) -> tuple[Ids, NDArray[np.int32]]:
+    """Number integer ids: by a table where they are dense enough for one, else by sorting."""
+    if not len(values):
+        return Ids(np.empty(0, dtype=np.int64)), np.empty(0, dtype=np.int32)
+    low, high = int(values.min()), int(values.max())
+    if high - low >= max(4 * len(values), 1 << 20):
+        distinct, codes = np.unique(values, return_inverse=True)
+        return Ids(distinct), _codes(codes, len(distinct))
+    present = np.zeros(high - low + 1, dtype=bool)
+    offset = values - low
+    present[offset] = True
+    position = np.cumsum(present, dtype=np.int64) - 1
+    distinct = np.flatnonzero(present) + low
+    return Ids(distinct), _codes(position, len(distinct))[offset]
+
+
+def _number_text(values: NDArray[Any]) -> tuple[Ids, NDArray[np.int32]]:
+    distinct = np.empty(len(unique := sorted(set(values.tolist()))), dtype=object)
+    distinct[:] = unique
+    ids = Ids(distinct)
+    return ids, _codes(ids.positions(values), len(ids))
+
+
+def _codes(codes: NDArray[Any], count: int) -> NDArray[np.int32]:
+    if count >= INDEX_LIMIT:
+        raise DataError(f"{count:,} distinct ids exceed 2³¹ - 1", "clean or sample the data first")
+    return codes.astype(np.int32, copy=False)
+
+
+def check_strengths(values: Column | None) -> NDArray[np.float32] | None:
+    """Return strengths as float32; refuse NaN, infinite and negative ones, naming the first row."""
+    if values is None:
+        return None
+    try:
+        numbers = np.asarray(values, dtype=np.float64) if not _is_real(values) else np.asarray(values)
+    except (TypeError, ValueError):
+        raise DataError("strengths are not numbers", "give a numeric column") from None
+    bad = ~((numbers >= 0) & (numbers <= np.finfo(np.float32).max))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise DataError(
+            f"strength {numbers[row]} in row {row + 1:,} is not a finite number ≥ 0 ({int(bad.sum()):,} such rows)",
+            "drop or mend those rows",
+        )
+    return numbers.astype(np.float32)
+
+
+def _is_real(values: Any) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype.kind in "fiub"
+
+
+def check_times(values: Column | None) -> NDArray[Any] | None:
+    """Return times as int64, float64 or datetime64[us]; refuse missing ones, naming the first row."""
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.dtype.kind == "M":
+        array = array.astype("datetime64[us]")
+        bad = np.isnat(array)
+    elif array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    else:
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise DataError("timestamps are neither numbers nor dates", "convert them, or leave them out") from None
+        bad = ~np.isfinite(array)
+    if bad.any():
+        raise DataError(f"no timestamp in row {int(np.argmax(bad)) + 1:,}", "drop such rows, or leave timestamps out")
+    return array
+
+
+def _merge_repeats(
+    rows: CSR, times: NDArray[Any] | None, duplicates: Duplicates
+) -> tuple[CSR, NDArray[Any] | None, int]:
+    """Merge equal neighbours of each row; `times` and weights are in row order, repeats in file order."""
+    starts_row = np.zeros(rows.nnz + 1, dtype=bool)
+    starts_row[rows.indptr] = True
+    first = starts_row[:-1].copy()
+    first[1:] |= rows.indices[1:] != rows.indices[:-1]
+    merged = rows.nnz - int(first.sum())
+    weights = rows.weights
+    if not merged:
+        return rows, times, 0
+    starts = np.flatnonzero(first)
+    if duplicates == "last":
+        chosen = _latest(starts, times, rows.nnz)
+        weights = None if weights is None else weights[chosen]
+        times = None if times is None else times[chosen]
+    else:
+        values = np.ones(rows.nnz) if weights is None else weights.astype(np.float64)
+        merge = np.add if duplicates == "sum" else np.maximum
+        weights = merge.reduceat(values, starts).astype(np.float32)
+        times = None if times is None else np.maximum.reduceat(times, starts)
+    before = np.concatenate(([0], np.cumsum(first)))
+    return CSR(before[rows.indptr], rows.indices[starts], weights, rows.n_columns), times, merged
+
+
+def _latest(starts: NDArray[np.int64], times: NDArray[Any] | None, n: int) -> NDArray[np.int64]:
+    """Return, for each group of repeats, its latest entry: by time if known, then by order in the source."""
+    last = np.append(starts[1:], n) - 1
+    if times is None:
+        return last
+    several = last > starts
+    lengths = (last - starts + 1)[several]
+    group = np.repeat(np.arange(len(lengths)), lengths)
+    within = np.arange(len(group)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    entry = np.repeat(starts[several], lengths) + within
+    order = np.lexsort((entry, times[entry], group))
+    last[several] = entry[order[np.cumsum(lengths) - 1]]
+    return last

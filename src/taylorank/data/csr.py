@@ -1,0 +1,88 @@
+"""Compressed sparse rows: the one sparse format that kernels take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Indptr = NDArray[np.int64]
+Indices = NDArray[np.int32]
+Weights = NDArray[np.float32]
+
+INDEX_LIMIT = 2**31
+Array = TypeVar("Array", bound=NDArray[Any])
+
+
+@dataclass(frozen=True, eq=False)
+class CSR:
+    """Row x holds columns `indices[indptr[x]:indptr[x + 1]]`, ascending, with `weights` (None: all 1).
+
+    >>> rows = CSR(np.array([0, 2, 2]), np.array([0, 3], dtype=np.int32), None, 4)
+    >>> rows.n_rows, rows.n_columns, rows.nnz
+    (2, 4, 2)
+    """
+
+    indptr: Indptr
+    indices: Indices
+    weights: Weights | None
+    n_columns: int
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, empty ones included."""
+        return len(self.indptr) - 1
+
+    @property
+    def nnz(self) -> int:
+        """How many entries are stored."""
+        return len(self.indices)
+
+    @property
+    def row_lengths(self) -> NDArray[np.int64]:
+        """How many entries each row stores."""
+        return np.diff(self.indptr)
+
+    def row_of_entry(self) -> NDArray[np.int32]:
+        """Return the row number of every entry, in storage order."""
+        return np.repeat(np.arange(self.n_rows, dtype=np.int32), self.row_lengths)
+
+    def to_scipy(self) -> sparse.csr_array:
+        """View as a SciPy array; indices and weights are shared, not copied, while nnz < 2³¹."""
+        index_type = np.int32 if self.nnz < INDEX_LIMIT else np.int64
+        weights = np.ones(self.nnz, dtype=np.float32) if self.weights is None else self.weights
+        indices = self.indices.astype(index_type, copy=False)
+        matrix = sparse.csr_array(
+            (weights, indices, self.indptr.astype(index_type)), shape=(self.n_rows, self.n_columns)
+        )
+        matrix.has_canonical_format = True
+        return matrix
+
+    def transpose(self) -> CSR:
+        """Return the same entries by column; linear time."""
+        indptr, indices, order = sort_pairs(self.indices, self.row_of_entry(), (self.n_columns, self.n_rows))
+        weights = None if self.weights is None else freeze(self.weights[order])
+        return CSR(freeze(indptr), freeze(indices), weights, self.n_rows)
+
+
+def freeze(array: Array) -> Array:
+    """Mark `array` read-only and return it."""
+    array.flags.writeable = False
+    return array
+
+
+def sort_pairs(
+    rows: NDArray[np.int32], columns: NDArray[np.int32], shape: tuple[int, int]
+) -> tuple[Indptr, Indices, NDArray[np.integer[Any]]]:
+    """Sort pairs by (row, column, position) in linear time: two stable counting sorts.
+
+    Returns indptr, the sorted columns, and `order` with sorted columns = columns[order]. Repeated pairs are kept.
+    """
+    position_type = np.int32 if len(rows) < INDEX_LIMIT else np.int64
+    pairs = sparse.coo_array((np.arange(len(rows), dtype=position_type), (rows, columns)), shape=shape)
+    pairs.has_canonical_format = True  # else SciPy would sum the positions of repeated pairs
+    by_row = pairs.tocsc().tocsr()
+    return by_row.indptr.astype(np.int64), by_row.indices.astype(np.int32, copy=False), by_row.data

@@ -1,0 +1,258 @@
+"""Interactions: who met what, how strongly, and when. The one data type of the library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from taylorank.data.csr import CSR, Weights, freeze
+from taylorank.data.ids import Ids
+from taylorank.data.truth import Truth
+
+if TYPE_CHECKING:
+    from taylorank.data.split import HeldOut
+
+Duplicates = Literal["last", "sum", "max"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was done to the data, and what was left afterwards."""
+
+    action: str
+    users: int
+    items: int
+    interactions: int
+
+    def __str__(self) -> str:
+        return f"{self.action} → {self.users:,} users × {self.items:,} items, {self.interactions:,} interactions"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions:
+    """A sparse matrix R of strengths r_xy ≥ 0 (users × items) with original ids and, optionally, times.
+
+    Immutable: cleaning and splitting return new objects. Parts of one split share their id spaces, so position
+    17 is the same user in all of them.
+
+    >>> data = Interactions.from_arrays(["ann", "ann", "bob"], ["tea", "milk", "tea"])
+    >>> data
+    Interactions(2 users × 2 items, 3 interactions, density 75 %)
+      from arrays → 2 users × 2 items, 3 interactions
+    >>> data.matrix.toarray()
+    array([[1., 1.],
+           [0., 1.]], dtype=float32)
+    """
+
+    by_user: CSR
+    users: Ids
+    items: Ids
+    timestamps: NDArray[Any] | None = None
+    steps: tuple[Step, ...] = ()
+    truth: Truth | None = None
+
+    @classmethod
+    def from_arrays(
+        cls,
+        users: Sequence[Any] | NDArray[Any],
+        items: Sequence[Any] | NDArray[Any],
+        *,
+        strengths: Sequence[float] | NDArray[Any] | None = None,
+        timestamps: Sequence[Any] | NDArray[Any] | None = None,
+        duplicates: Duplicates = "last",
+    ) -> Interactions:
+        """Build from columns of equal length; repeated pairs are merged as `read_interactions` says."""
+        from taylorank.data.assemble import from_columns
+
+        return from_columns(users, items, strengths, timestamps, duplicates=duplicates, action="from arrays")
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, *, users: Ids | None = None, items: Ids | None = None) -> Interactions:
+        """Build from a SciPy sparse matrix (users × items); ids are row and column numbers unless given."""
+        from taylorank.data.assemble import from_matrix
+
+        return from_matrix(matrix, users=users, items=items)
+
+    @property
+    def n_users(self) -> int:
+        """How many users the id space holds, those without interactions included."""
+        return len(self.users)
+
+    @property
+    def n_items(self) -> int:
+        """How many items the id space holds, those without interactions included."""
+        return len(self.items)
+
+    @property
+    def nnz(self) -> int:
+        """How many distinct (user, item) pairs there are."""
+        return self.by_user.nnz
+
+    @property
+    def density(self) -> float:
+        """nnz / (n_users · n_items)."""
+        cells = self.n_users * self.n_items
+        return self.nnz / cells if cells else 0.0
+
+    @property
+    def user_ids(self) -> NDArray[Any]:
+        """The original user ids, in the order of the rows."""
+        return self.users.values
+
+    @property
+    def item_ids(self) -> NDArray[Any]:
+        """The original item ids, in the order of the columns."""
+        return self.items.values
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether every strength is 1."""
+        return self.by_user.weights is None
+
+    @property
+    def strengths(self) -> Weights:
+        """r_xy of each interaction, by user; takes no memory when all are 1."""
+        if self.by_user.weights is None:
+            return np.broadcast_to(np.float32(1), (self.nnz,))
+        return self.by_user.weights
+
+    @cached_property
+    def by_item(self) -> CSR:
+        """The same strengths by item: rows are items, columns users."""
+        return self.by_user.transpose()
+
+    @cached_property
+    def matrix(self) -> sparse.csr_array:
+        """R as a SciPy CSR array, users × items, float32."""
+        return self.by_user.to_scipy()
+
+    def items_of(self, user: int | str) -> NDArray[Any]:
+        """Return the item ids that one user met."""
+        row = int(self.users.require([user], "user")[0])
+        start, stop = self.by_user.indptr[row : row + 2]
+        return self.items.take(self.by_user.indices[start:stop])
+
+    def to_frame(self, library: Literal["polars", "pandas", "pyarrow"] = "polars") -> Any:
+        """Return the interactions as a table: user, item, strength and, if known, timestamp."""
+        import polars as pl
+
+        columns = {
+            "user": self.users.take(self.by_user.row_of_entry()),
+            "item": self.items.take(self.by_user.indices),
+            "strength": np.array(self.strengths),
+        }
+        if self.timestamps is not None:
+            columns["timestamp"] = self.timestamps
+        schema = {"user": _id_type(self.users), "item": _id_type(self.items)}
+        frame = pl.DataFrame(columns, schema_overrides=schema)
+        return {"polars": lambda: frame, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow}[library]()
+
+    def core(self, k: int | None = None, *, users: int | None = None, items: int | None = None) -> Interactions:
+        """Keep the largest part where every user and every item has at least k interactions (k-core).
+
+        `core(k)` asks the same of both sides; `core(users=a, items=b)` asks a of users and b of items.
+        """
+        from taylorank.data.clean import core
+
+        return core(self, k, users=users, items=items)
+
+    def split(
+        self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, seed: int = 0
+    ) -> tuple[Interactions, ...]:
+        """Split each user's interactions at random by `ratios`: (train, valid, test) or (train, test)."""
+        from taylorank.data.split import split
+
+        return split(self, ratios, seed=seed)
+
+    def split_last(
+        self, *, valid: int = 1, test: int = 1, seed: int = 0
+    ) -> tuple[Interactions, Interactions, Interactions]:
+        """Keep each user's last interactions for test and those before them for validation."""
+        from taylorank.data.split import split_last
+
+        return split_last(self, valid=valid, test=test, seed=seed)
+
+    def split_time(
+        self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, at: Sequence[Any] | None = None
+    ) -> tuple[Interactions, ...]:
+        """Cut the whole log at moments in time: `at`, or those that leave about `ratios` in each part."""
+        from taylorank.data.split import split_time
+
+        return split_time(self, ratios, at=at)
+
+    def split_users(
+        self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, fold_in: float = 0.8, seed: int = 0
+    ) -> tuple[Interactions, HeldOut, HeldOut]:
+        """Hold out whole users; each shows `fold_in` of its history and the rest is to be predicted."""
+        from taylorank.data.split import split_users
+
+        return split_users(self, ratios, fold_in=fold_in, seed=seed)
+
+    def select(self, keep: NDArray[np.bool_], action: str) -> Interactions:
+        """Return the interactions where `keep` is true, over the same id spaces."""
+        old = self.by_user
+        before = np.concatenate(([0], np.cumsum(keep)))  # (nnz + 1,)
+        weights = None if old.weights is None else freeze(old.weights[keep])
+        rows = CSR(freeze(before[old.indptr]), freeze(old.indices[keep]), weights, old.n_columns)
+        times = None if self.timestamps is None else freeze(self.timestamps[keep])
+        return replace(self, by_user=rows, timestamps=times).with_step(action)
+
+    def with_step(self, action: str) -> Interactions:
+        """Return the same data with one more line in its record."""
+        step = Step(action, self.n_users, self.n_items, self.nnz)
+        return replace(self, steps=(*self.steps, step))
+
+    def save_npz(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one .npz file (NumPy alone reads it; no pickle), atomically."""
+        from taylorank.data.storage import save_npz
+
+        save_npz(self, path)
+
+    @staticmethod
+    def load_npz(path: str | os.PathLike[str]) -> Interactions:
+        """Read what `save_npz` wrote; a damaged or foreign file is refused."""
+        from taylorank.data.storage import load_npz
+
+        return load_npz(path)
+
+    def __len__(self) -> int:
+        return self.nnz
+
+    def __eq__(self, other: object) -> bool:
+        """Same ids, pairs, strengths and times; how they came about does not matter."""
+        if not isinstance(other, Interactions):
+            return NotImplemented
+        return (
+            self.users == other.users
+            and self.items == other.items
+            and np.array_equal(self.by_user.indptr, other.by_user.indptr)
+            and np.array_equal(self.by_user.indices, other.by_user.indices)
+            and np.array_equal(self.strengths, other.strengths)
+            and (self.timestamps is None) == (other.timestamps is None)
+            and (self.timestamps is None or np.array_equal(self.timestamps, other.timestamps))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        facts = [
+            f"{self.n_users:,} users × {self.n_items:,} items",
+            f"{self.nnz:,} interactions",
+            f"density {100 * self.density:.3g} %",
+        ]
+        facts += [] if self.is_binary else ["strengths"]
+        facts += [] if self.timestamps is None else ["timestamps"]
+        return "\n  ".join([f"Interactions({', '.join(facts)})", *map(str, self.steps)])
+
+
+def _id_type(ids: Ids) -> Any:
+    import polars as pl
+
+    return pl.String if ids.is_text else pl.Int64

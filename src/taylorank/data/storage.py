@@ -1,0 +1,126 @@
+"""Interactions in one .npz file: plain arrays, no pickle, readable wherever NumPy is."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.data.csr import CSR, INDEX_LIMIT, freeze
+from taylorank.data.ids import Ids
+from taylorank.data.interactions import Interactions, Step
+from taylorank.data.truth import Truth
+from taylorank.errors import DataError
+from taylorank.output import atomic_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FORMAT = 1
+
+
+def save_npz(data: Interactions, path: str | os.PathLike[str]) -> None:
+    """Write `data` to `path`; the file appears whole or not at all."""
+    rows = data.by_user
+    arrays: dict[str, NDArray[Any]] = {
+        "taylorank_interactions": np.array(FORMAT),
+        "indptr": rows.indptr,
+        "indices": rows.indices,
+        "steps": _text_bytes(json.dumps([asdict(step) for step in data.steps])),
+        **_pack_ids("users", data.users),
+        **_pack_ids("items", data.items),
+    }
+    if rows.weights is not None:
+        arrays["strengths"] = rows.weights
+    if data.timestamps is not None:
+        arrays["timestamps"] = data.timestamps
+    if data.truth is not None:
+        arrays |= {f"truth_{name}": value for name, value in vars(data.truth).items()}
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def load_npz(path: str | os.PathLike[str]) -> Interactions:
+    """Read what `save_npz` wrote."""
+    try:
+        with np.load(Path(path), allow_pickle=False) as archive:
+            if "taylorank_interactions" not in archive:
+                raise DataError(f"{path} holds no interactions", "give a file that Interactions.save_npz wrote")
+            version = int(archive["taylorank_interactions"])
+            if version > FORMAT:
+                raise DataError(f"{path} has format {version}, newer than {FORMAT}", "update taylorank")
+            arrays = {name: archive[name] for name in archive.files}
+    except FileNotFoundError:
+        raise DataError(f"no such file: {path}", "check the path") from None
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path} is damaged or not an .npz file", "write it again with save_npz") from error
+    try:
+        return _unpack(arrays)
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise DataError(f"{path} is damaged ({error})", "write it again with save_npz") from error
+
+
+def _unpack(arrays: Mapping[str, NDArray[Any]]) -> Interactions:
+    users, items = _unpack_ids("users", arrays), _unpack_ids("items", arrays)
+    indptr = arrays["indptr"].astype(np.int64, copy=False)
+    indices = arrays["indices"].astype(np.int32, copy=False)
+    strengths, times = arrays.get("strengths"), arrays.get("timestamps")
+    _check_rows(indptr, indices, (len(users), len(items)))
+    for column in (strengths, times):
+        if column is not None and len(column) != len(indices):
+            raise ValueError("columns of different length")
+    truth = None
+    if "truth_user_factors" in arrays:
+        truth = Truth(**{name[6:]: value for name, value in arrays.items() if name.startswith("truth_")})
+    return Interactions(
+        CSR(freeze(indptr), freeze(indices), None if strengths is None else freeze(strengths), len(items)),
+        users,
+        items,
+        timestamps=None if times is None else freeze(times),
+        steps=tuple(Step(**step) for step in json.loads(bytes(arrays["steps"]))),
+        truth=truth,
+    )
+
+
+def _check_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], shape: tuple[int, int]) -> None:
+    n_rows, n_columns = shape
+    if n_columns >= INDEX_LIMIT or len(indptr) != n_rows + 1 or indptr[0] != 0 or indptr[-1] != len(indices):
+        raise ValueError("row pointers do not fit")
+    if np.any(np.diff(indptr) < 0):
+        raise ValueError("row pointers decrease")
+    if len(indices) and (indices.min() < 0 or indices.max() >= n_columns):
+        raise ValueError("item positions out of range")
+    starts_row = np.zeros(len(indices) + 1, dtype=bool)
+    starts_row[indptr] = True
+    if np.any((np.diff(indices) <= 0) & ~starts_row[1:-1]):
+        raise ValueError("a row is not ascending")
+
+
+def _text_bytes(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+
+
+def _pack_ids(side: str, ids: Ids) -> dict[str, NDArray[Any]]:
+    if not ids.is_text:
+        return {side: ids.values}
+    encoded = [text.encode("utf-8", "surrogatepass") for text in ids.values]
+    ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
+    return {f"{side}_text": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{side}_ends": ends}
+
+
+def _unpack_ids(side: str, arrays: Mapping[str, NDArray[Any]]) -> Ids:
+    if side in arrays:
+        return Ids(arrays[side])
+    text, ends = bytes(arrays[f"{side}_text"]), arrays[f"{side}_ends"].tolist()
+    starts = [0, *ends[:-1]] if ends else []
+    values = np.empty(len(ends), dtype=object)
+    values[:] = [text[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)]
+    return Ids(values)

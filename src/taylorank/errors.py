@@ -1,0 +1,50 @@
+"""Errors that say what is wrong and what to do about it.
+
+Every error a user can cause is a `TaylorankError`. Its text is one line: the cause, then the remedy.
+The command line prints that line and exits with code 2.
+"""
+
+from __future__ import annotations
+
+
+class TaylorankError(Exception):
+    """Something a user can mend. `str(error)` is one line: cause, then remedy."""
+
+    def __init__(self, cause: str, remedy: str = "") -> None:
+        self.cause = cause
+        self.remedy = remedy
+        super().__init__(f"{cause}; {remedy}" if remedy else cause)
+
+    def __reduce__(self) -> tuple[type[TaylorankError], tuple[str, str]]:
+        return type(self), (self.cause, self.remedy)
+
+
+class DataError(TaylorankError, ValueError):
+    """The data is missing, malformed, or leaves nothing to work with."""
+
+
+class ParameterError(TaylorankError, ValueError):
+    """An argument is outside its range, or does not fit the data."""
+
+
+class UnknownIdError(TaylorankError, KeyError):
+    """A user or an item that the data does not contain."""
+
+    def __str__(self) -> str:  # KeyError would print the repr
+        return f"{self.cause}; {self.remedy}" if self.remedy else self.cause
+
+
+class NotFittedError(TaylorankError, AttributeError):
+    """A model was asked for something before `fit`."""
+
+
+class MissingExtraError(TaylorankError, ImportError):
+    """A part of the library needs a package that is not installed."""
+
+
+class DataWarning(UserWarning):
+    """The data can be used, but a careful person would look at it first."""
+
+
+class LeakageWarning(DataWarning):
+    """Training data and test data overlap, in pairs or in time."""
