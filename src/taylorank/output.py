@@ -26,7 +26,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     except OSError as error:
-        raise DataError(f"cannot write {target}: {error.strerror}", "choose a folder you can write to") from error
+        raise DataError(
+            f"cannot write {target}: {error.strerror}", "choose a folder you can write to"
+        ) from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -37,7 +39,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.chmod(0o666 & ~umask)
         os.replace(temporary, target)
     except OSError as error:
-        raise DataError(f"cannot write {target}: {error.strerror or error}", "check the folder and free space") from error
+        raise DataError(
+            f"cannot write {target}: {error.strerror or error}", "check the folder and free space"
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -50,5 +54,7 @@ def writable_folder(path: str | os.PathLike[str]) -> Path:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise DataError(f"cannot write to folder {folder}: {error.strerror}", "choose another with --out") from error
+        raise DataError(
+            f"cannot write to folder {folder}: {error.strerror}", "choose another with --out"
+        ) from error
     return folder

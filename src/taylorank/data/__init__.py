@@ -1,0 +1,24 @@
+"""From a raw log to clean train, validation and test data."""
+
+from taylorank.data.csr import CSR
+from taylorank.data.ids import Ids
+from taylorank.data.interactions import Interactions, Step
+from taylorank.data.leakage import check_leakage
+from taylorank.data.planted import planted
+from taylorank.data.read import read_interactions
+from taylorank.data.share import share_ids
+from taylorank.data.split import HeldOut
+from taylorank.data.truth import Truth
+
+__all__ = [
+    "CSR",
+    "HeldOut",
+    "Ids",
+    "Interactions",
+    "Step",
+    "Truth",
+    "check_leakage",
+    "planted",
+    "read_interactions",
+    "share_ids",
+]

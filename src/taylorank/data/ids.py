@@ -68,7 +68,9 @@ class Ids:
         wanted = ids if isinstance(ids, np.ndarray) else np.array(list(ids), dtype=object)
         if self.is_text:
             lookup = self._position_of_text
-            return np.fromiter((lookup.get(i, -1) for i in wanted.tolist()), dtype=np.int64, count=len(wanted))
+            return np.fromiter(
+                (lookup.get(i, -1) for i in wanted.tolist()), dtype=np.int64, count=len(wanted)
+            )
         if wanted.dtype == object:
             return self._positions_of_objects(wanted)
         if not np.issubdtype(wanted.dtype, np.integer) or not len(self):
@@ -91,7 +93,9 @@ class Ids:
             first = wanted[np.argmax(found < 0)]
             plain = first.item() if isinstance(first, np.generic) else first
             kind = "text" if self.is_text else "integers"
-            raise UnknownIdError(f"unknown {what} {plain!r}", f"ids here are {kind}, such as {self._example()}")
+            raise UnknownIdError(
+                f"unknown {what} {plain!r}", f"ids here are {kind}, such as {self._example()}"
+            )
         return found
 
     def _example(self) -> str:
@@ -123,7 +127,7 @@ def id_array(values: list[Any] | NDArray[Any]) -> NDArray[Any]:
     """Return ids as an int64 array or an object array of str; refuse anything else, and mixtures."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         if values.dtype.kind == "u" and len(values) and values.max() > np.iinfo(np.int64).max:
-            raise DataError(f"id {values.max()} does not fit 64 bits", 'pass ids as text')
+            raise DataError(f"id {values.max()} does not fit 64 bits", "pass ids as text")
         return values.astype(np.int64)
     plain = values.tolist() if isinstance(values, np.ndarray) else [_plain(v) for v in values]
     if all(isinstance(v, str) for v in plain):

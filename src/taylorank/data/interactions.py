@@ -32,7 +32,9 @@ class Step:
     interactions: int
 
     def __str__(self) -> str:
-        return f"{self.action} → {self.users:,} users × {self.items:,} items, {self.interactions:,} interactions"
+        return (
+            f"{self.action} → {self.users:,} users × {self.items:,} items, {self.interactions:,} interactions"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,7 +156,9 @@ class Interactions:
         frame = pl.DataFrame(columns, schema_overrides=schema)
         return {"polars": lambda: frame, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow}[library]()
 
-    def core(self, k: int | None = None, *, users: int | None = None, items: int | None = None) -> Interactions:
+    def core(
+        self, k: int | None = None, *, users: int | None = None, items: int | None = None
+    ) -> Interactions:
         """Keep the largest part where every user and every item has at least k interactions (k-core).
 
         `core(k)` asks the same of both sides; `core(users=a, items=b)` asks a of users and b of items.
@@ -163,9 +167,7 @@ class Interactions:
 
         return core(self, k, users=users, items=items)
 
-    def split(
-        self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, seed: int = 0
-    ) -> tuple[Interactions, ...]:
+    def split(self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, seed: int = 0) -> tuple[Interactions, ...]:
         """Split each user's interactions at random by `ratios`: (train, valid, test) or (train, test)."""
         from taylorank.data.split import split
 

@@ -1,0 +1,62 @@
+"""LightGCN's adjacency text: each line is a user followed by the items it met, all integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.errors import DataError
+
+DIGITS = frozenset(b"0123456789")
+BLANKS = frozenset(b" \t\r\n")
+
+
+def looks_like_adjacency(head: bytes) -> bool:
+    """Whether the first lines hold blank-separated integers, not the same number in every line."""
+    lines = [line.split() for line in head.splitlines()[:-1][:1000] or head.splitlines()]
+    counts = {len(fields) for fields in lines if fields}
+    return len(counts) > 1 and not set(head) - DIGITS - BLANKS
+
+
+def adjacency_pairs(
+    blocks: Iterator[bytes],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return (user of each pair, item of each pair, all users), users without items included in the last."""
+    pairs = []
+    line = 1
+    for block in blocks:
+        pairs.append(_pairs_of_block(block, line))
+        line += block.count(b"\n")
+    users, items, listed = (
+        (np.concatenate(parts) for parts in zip(*pairs, strict=True)) if pairs else _NOTHING
+    )
+    return users, items, listed
+
+
+_NOTHING = tuple(np.empty(0, dtype=np.int64) for _ in range(3))
+
+
+def _pairs_of_block(block: bytes, first_line: int) -> tuple[NDArray[np.int64], ...]:
+    symbols = np.frombuffer(block, dtype=np.uint8)
+    is_digit = (symbols >= ord("0")) & (symbols <= ord("9"))
+    is_blank = np.isin(symbols, list(BLANKS))
+    if not np.all(is_digit | is_blank):
+        where = int(np.argmax(~(is_digit | is_blank)))
+        line = first_line + block[:where].count(b"\n")
+        raise DataError(f"line {line:,} holds {chr(symbols[where])!r}, not only integers", "check the format")
+    starts = np.flatnonzero(is_digit & np.concatenate(([True], ~is_digit[:-1])))  # of each number
+    ends = np.flatnonzero(is_digit & np.concatenate((~is_digit[1:], [True])))
+    if not len(starts):
+        return _NOTHING
+    if (ends - starts).max() >= 18:
+        line = first_line + block[: starts[np.argmax(ends - starts)]].count(b"\n")
+        raise DataError(f"a number in line {line:,} does not fit 64 bits", "check the file")
+    numbers = np.fromstring(block, dtype=np.int64, sep=" ")
+    breaks = np.flatnonzero(symbols == ord("\n"))
+    line_of = np.searchsorted(breaks, starts)
+    opens_line = np.concatenate(([True], line_of[1:] != line_of[:-1]))
+    users = numbers[opens_line]
+    owner = users[np.cumsum(opens_line) - 1]
+    return owner[~opens_line], numbers[~opens_line], users

@@ -1,0 +1,137 @@
+"""Bytes of a file, decompressed as they come, as blocks of whole lines of UTF-8 text."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import numpy as np
+
+from taylorank.errors import DataError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+Progress = Callable[[int, int], None]
+BLOCK_BYTES = 1 << 25
+GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
+
+
+@contextmanager
+def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes; a gzip or Zstandard file, told by its first bytes, is decompressed."""
+    with _opened(source) as raw:
+        head = raw.read(4)
+        raw.seek(0)
+        if head.startswith(GZIP):
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=raw))
+        elif head == ZSTD:
+            yield cast(IO[bytes], zstd.ZstdFile(raw))
+        elif head == ZIP:
+            raise DataError("a zip archive", "unpack it and give the file inside")
+        else:
+            yield raw
+
+
+@contextmanager
+def _opened(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
+    if not isinstance(source, str | os.PathLike):
+        yield source if source.seekable() else io.BytesIO(source.read())
+        return
+    path = Path(source)
+    if path.is_dir():
+        raise DataError("a folder, not a file", "name the file inside")
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise DataError("no such file", "check the path") from None
+    except OSError as error:
+        raise DataError(f"cannot be opened ({error.strerror})", "check its permissions") from None
+    with file:
+        yield file
+
+
+def read_chunk(file: IO[bytes], size: int) -> bytes:
+    """Read up to `size` bytes; a compressed file that breaks off is refused."""
+    try:
+        return file.read(size)
+    except EOFError:
+        raise DataError("the compressed file ends too early", "fetch it again; it is truncated") from None
+    except (zlib.error, gzip.BadGzipFile, zstd.ZstdError) as error:
+        raise DataError(f"the compressed file is damaged ({error})", "fetch it again") from None
+
+
+def text_blocks(file: IO[bytes], *, encoding: str | None, fallback: str | None = None) -> Iterator[bytes]:
+    """Yield blocks of whole lines in UTF-8, without byte-order mark, each at least a line long.
+
+    The text is UTF-8 unless `encoding` says otherwise; `fallback` is tried where it turns out not to be.
+    """
+    decode = _decoder(encoding or "utf-8", None if encoding else fallback)
+    rest = b""
+    first = True
+    while raw := read_chunk(file, BLOCK_BYTES):
+        if first and (b"\0" in raw[:4096] or raw.startswith(PARQUET)):
+            raise DataError(
+                "not a text file (it holds binary data)",
+                "check the file, or pass encoding='utf-16'"
+                if raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+                else "check the file",
+            )
+        text = decode(raw, final=False)
+        if first:
+            text = text.removeprefix(codecs.BOM_UTF8)
+            first = False
+        text = rest + text
+        cut = _end_of_last_line(text)
+        if cut:
+            yield text[:cut]
+        rest = text[cut:]
+    rest += decode(b"", final=True)
+    if rest:
+        yield rest
+
+
+def _decoder(encoding: str, fallback: str | None) -> Callable[..., bytes]:
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)()
+    except LookupError:
+        raise DataError(f"unknown encoding {encoding!r}", "use a name such as utf-8 or latin-1") from None
+    is_utf8 = codecs.lookup(encoding).name == "utf-8"
+
+    def decode(raw: bytes, *, final: bool) -> bytes:
+        nonlocal decoder
+        pending = decoder.getstate()[0]
+        if is_utf8 and not pending and raw.isascii():
+            return raw
+        try:
+            return decoder.decode(raw, final).encode()
+        except UnicodeDecodeError as error:
+            if fallback is None:
+                raise DataError(
+                    f"not {encoding} text (byte 0x{error.object[error.start]:02x})",
+                    'name its encoding, such as encoding="latin-1"',
+                ) from None
+            decoder = codecs.getincrementaldecoder(fallback)()
+            return decoder.decode(pending + raw, final).encode()
+
+    return decode
+
+
+def _end_of_last_line(text: bytes) -> int:
+    """Return where the last whole line ends; a line break between quotes does not end a line."""
+    if b'"' not in text:
+        return text.rfind(b"\n") + 1
+    symbols = np.frombuffer(text, dtype=np.uint8)
+    inside = np.cumsum(symbols == ord('"'), dtype=np.int64) & 1
+    ends = np.flatnonzero((symbols == ord("\n")) & (inside == 0))
+    return int(ends[-1]) + 1 if len(ends) else 0

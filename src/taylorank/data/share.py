@@ -1,0 +1,37 @@
+"""One id space for parts that were read apart, such as a published train and test file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+
+from taylorank.data.csr import CSR, freeze, sort_pairs
+from taylorank.data.ids import Ids
+from taylorank.data.interactions import Interactions
+
+
+def share_ids(*parts: Interactions) -> tuple[Interactions, ...]:
+    """Return the same interactions over the union of all users and all items.
+
+    >>> a, b = share_ids(Interactions.from_arrays([1], [7]), Interactions.from_arrays([2], [5]))
+    >>> a.item_ids.tolist(), a.matrix.shape == b.matrix.shape
+    ([5, 7], True)
+    """
+    users = reduce(Ids.union, (part.users for part in parts))
+    items = reduce(Ids.union, (part.items for part in parts))
+    return tuple(_moved(part, users, items) for part in parts)
+
+
+def _moved(part: Interactions, users: Ids, items: Ids) -> Interactions:
+    if part.users == users and part.items == items:
+        return replace(part, users=users, items=items)
+    old = part.by_user
+    row = users.positions(part.user_ids).astype(np.int32)[old.row_of_entry()]
+    column = items.positions(part.item_ids).astype(np.int32)[old.indices]
+    indptr, indices, order = sort_pairs(row, column, (len(users), len(items)))
+    weights = None if old.weights is None else freeze(old.weights[order])
+    times = None if part.timestamps is None else freeze(part.timestamps[order])
+    rows = CSR(freeze(indptr), freeze(indices), weights, len(items))
+    return replace(part, by_user=rows, users=users, items=items, timestamps=times)
