@@ -15,8 +15,8 @@ BLANKS = frozenset(b" \t\r\n")
 
 def looks_like_adjacency(head: bytes) -> bool:
     """Whether the first lines hold blank-separated integers, not the same number in every line."""
-    lines = [line.split() for line in head.splitlines()[:-1][:1000] or head.splitlines()]
-    counts = {len(fields) for fields in lines if fields}
+    whole = head[: head.rfind(b"\n") + 1] or head  # the last line may be cut
+    counts = {len(line.split()) for line in whole.splitlines() if line.strip()}
     return len(counts) > 1 and not set(head) - DIGITS - BLANKS
 
 

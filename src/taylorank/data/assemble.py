@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from taylorank.data.csr import CSR, INDEX_LIMIT, freeze, sort_pairs
+from taylorank.data.csr import CSR, INDEX_LIMIT, freeze, indptr_of, sort_pairs
 from taylorank.data.ids import Ids, id_array
 from taylorank.data.interactions import Duplicates, Interactions
 from taylorank.errors import DataError, ParameterError
@@ -191,12 +191,14 @@ def _merge_repeats(
     """Merge equal neighbours of each row; `times` and weights are in row order, repeats in file order."""
     starts_row = np.zeros(rows.nnz + 1, dtype=bool)
     starts_row[rows.indptr] = True
-    first = starts_row[:-1].copy()
+    first = starts_row[:-1]
     first[1:] |= rows.indices[1:] != rows.indices[:-1]
     merged = rows.nnz - int(first.sum())
     weights = rows.weights
     if not merged:
         return rows, times, 0
+    if weights is None and times is None and duplicates != "sum":
+        return CSR(indptr_of(first, rows.indptr), rows.indices[first], None, rows.n_columns), None, merged
     starts = np.flatnonzero(first)
     if duplicates == "last":
         chosen = _latest(starts, times, rows.nnz)
@@ -207,8 +209,7 @@ def _merge_repeats(
         merge = np.add if duplicates == "sum" else np.maximum
         weights = merge.reduceat(values, starts).astype(np.float32)
         times = None if times is None else np.maximum.reduceat(times, starts)
-    before = np.concatenate(([0], np.cumsum(first)))
-    return CSR(before[rows.indptr], rows.indices[starts], weights, rows.n_columns), times, merged
+    return CSR(indptr_of(first, rows.indptr), rows.indices[first], weights, rows.n_columns), times, merged
 
 
 def _latest(starts: NDArray[np.int64], times: NDArray[Any] | None, n: int) -> NDArray[np.int64]:

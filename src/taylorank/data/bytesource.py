@@ -9,9 +9,10 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +23,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+Item = TypeVar("Item")
 Progress = Callable[[int, int], None]
 BLOCK_BYTES = 1 << 25
 GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
@@ -71,10 +73,11 @@ def read_chunk(file: IO[bytes], size: int) -> bytes:
         raise DataError(f"the compressed file is damaged ({error})", "fetch it again") from None
 
 
-def text_blocks(file: IO[bytes], *, encoding: str | None, fallback: str | None = None) -> Iterator[bytes]:
+def text_blocks(file: IO[bytes], *, quotes: bool, encoding: str | None, fallback: str | None = None) -> Iterator[bytes]:
     """Yield blocks of whole lines in UTF-8, without byte-order mark, each at least a line long.
 
-    The text is UTF-8 unless `encoding` says otherwise; `fallback` is tried where it turns out not to be.
+    The text is UTF-8 unless `encoding` says otherwise; `fallback` is tried where it turns out not to be. With
+    `quotes`, a line break between quotes does not end a line.
     """
     decode = _decoder(encoding or "utf-8", None if encoding else fallback)
     rest = b""
@@ -92,7 +95,7 @@ def text_blocks(file: IO[bytes], *, encoding: str | None, fallback: str | None =
             text = text.removeprefix(codecs.BOM_UTF8)
             first = False
         text = rest + text
-        cut = _end_of_last_line(text)
+        cut = _end_of_last_line(text) if quotes and b'"' in text else text.rfind(b"\n") + 1
         if cut:
             yield text[:cut]
         rest = text[cut:]
@@ -129,9 +132,17 @@ def _decoder(encoding: str, fallback: str | None) -> Callable[..., bytes]:
 
 def _end_of_last_line(text: bytes) -> int:
     """Return where the last whole line ends; a line break between quotes does not end a line."""
-    if b'"' not in text:
-        return text.rfind(b"\n") + 1
     symbols = np.frombuffer(text, dtype=np.uint8)
-    inside = np.cumsum(symbols == ord('"'), dtype=np.int64) & 1
-    ends = np.flatnonzero((symbols == ord("\n")) & (inside == 0))
+    is_inside = np.logical_xor.accumulate(symbols == ord('"'))
+    ends = np.flatnonzero((symbols == ord("\n")) & ~is_inside)
     return int(ends[-1]) + 1 if len(ends) else 0
+
+
+def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the same items, fetching the next one in a thread while the last is worked on."""
+    end = object()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        coming = pool.submit(next, items, end)
+        while (item := coming.result()) is not end:
+            coming = pool.submit(next, items, end)
+            yield cast(Item, item)

@@ -18,8 +18,8 @@ def core(
 ) -> Interactions:
     """Keep the largest sub-matrix in which each user has ≥ `users` and each item ≥ `items` interactions.
 
-    `k` stands for both. It is unique, so the order of removal does not matter. Users and items that are removed
-    leave the id space; so do those without interactions when the threshold is at least 1.
+    `k` stands for both. It is unique, so the order of removal does not matter. What is removed leaves the id
+    space, and so do users and items without any interaction.
     """
     least_users, least_items = _thresholds(k, users, items)
     keep_users, keep_items = core_masks(data.by_user, data.by_item, least_users, least_items)
@@ -40,7 +40,7 @@ def _thresholds(k: int | None, users: int | None, items: int | None) -> tuple[in
     for value in pair:
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
             raise ParameterError(f"core({value!r}) is not a count", "give a whole number ≥ 0")
-    return int(pair[0] or 0), int(pair[1] or 0)
+    return max(int(pair[0] or 0), 1), max(int(pair[1] or 0), 1)
 
 
 def core_masks(

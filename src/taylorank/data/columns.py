@@ -30,12 +30,14 @@ class IdColumn:
 
     def add(self, block: pl.Series, *, from_text_file: bool) -> None:
         """Take the next block; it has no missing values."""
-        if from_text_file:
+        if from_text_file and block.dtype == pl.String:
             integers = None if self.is_text else integers_spelled(block)
             if integers is None:
                 self._add_text(block)
             else:
                 self._integers.append(_narrow(integers))
+        elif from_text_file and self.is_text:
+            self._add_text(block.cast(pl.String))
         elif block.dtype.is_integer():
             self._add_typed_integers(block)
         elif block.dtype.is_float():

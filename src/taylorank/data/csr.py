@@ -74,6 +74,15 @@ def freeze(array: Array) -> Array:
     return array
 
 
+def indptr_of(keep: NDArray[np.bool_], indptr: Indptr) -> Indptr:
+    """Return the row pointers that are left when only the entries in `keep` are; takes no memory per entry."""
+    lengths = np.zeros(len(indptr) - 1, dtype=np.int64)
+    filled = np.flatnonzero(np.diff(indptr))
+    if len(filled):
+        lengths[filled] = np.add.reduceat(keep, indptr[filled], dtype=np.int64)
+    return np.concatenate(([0], np.cumsum(lengths)))
+
+
 def sort_pairs(
     rows: NDArray[np.int32], columns: NDArray[np.int32], shape: tuple[int, int]
 ) -> tuple[Indptr, Indices, NDArray[np.integer[Any]]]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from taylorank.data.csr import CSR, Weights, freeze
+from taylorank.data.csr import CSR, Weights, freeze, indptr_of
 from taylorank.data.ids import Ids
 from taylorank.data.truth import Truth
 
@@ -196,9 +196,8 @@ class Interactions:
     def select(self, keep: NDArray[np.bool_], action: str) -> Interactions:
         """Return the interactions where `keep` is true, over the same id spaces."""
         old = self.by_user
-        before = np.concatenate(([0], np.cumsum(keep)))  # (nnz + 1,)
         weights = None if old.weights is None else freeze(old.weights[keep])
-        rows = CSR(freeze(before[old.indptr]), freeze(old.indices[keep]), weights, old.n_columns)
+        rows = CSR(freeze(indptr_of(keep, old.indptr)), freeze(old.indices[keep]), weights, old.n_columns)
         times = None if self.timestamps is None else freeze(self.timestamps[keep])
         return replace(self, by_user=rows, timestamps=times).with_step(action)
 

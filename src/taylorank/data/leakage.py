@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taylorank.data.interactions import Interactions
 from taylorank.data.share import share_ids
@@ -51,7 +52,7 @@ def _repeated_pairs(parts: Sequence[Interactions], names: Sequence[str]) -> list
     return leaks
 
 
-def _pair_numbers(part: Interactions) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _pair_numbers(part: Interactions) -> NDArray[np.int64]:
     return part.by_user.row_of_entry().astype(np.int64) * part.n_items + part.by_user.indices
 
 
@@ -71,12 +72,19 @@ def _out_of_time_by_user(parts: Sequence[Interactions], names: Sequence[str]) ->
     for (a, first), (b, second) in itertools.combinations(zip(names, parts, strict=True), 2):
         if first.timestamps is None or second.timestamps is None:
             continue
-        both = np.flatnonzero((first.by_user.row_lengths > 0) & (second.by_user.row_lengths > 0))
-        if not len(both):
-            continue
-        last = np.maximum.reduceat(first.timestamps, first.by_user.indptr[both])
-        earliest = np.minimum.reduceat(second.timestamps, second.by_user.indptr[both])
-        early = int(np.count_nonzero(earliest < last))
+        both = (first.by_user.row_lengths > 0) & (second.by_user.row_lengths > 0)
+        last, earliest = _per_user(first, np.maximum), _per_user(second, np.minimum)
+        early = int(np.count_nonzero(earliest[both] < last[both]))
         if early:
             leaks.append(f"{early:,} users have an event of {b} before their last of {a}; split with split_last()")
     return leaks
+
+
+def _per_user(part: Interactions, reduce: np.ufunc) -> NDArray[Any]:
+    """Reduce the times of each user; users without interactions have an arbitrary value."""
+    assert part.timestamps is not None
+    out = np.zeros(part.n_users, dtype=part.timestamps.dtype)
+    filled = np.flatnonzero(part.by_user.row_lengths)
+    if len(filled):
+        out[filled] = reduce.reduceat(part.timestamps, part.by_user.indptr[filled])
+    return out

@@ -122,13 +122,13 @@ def _read_file(source: Any, options: Options) -> Interactions:
         return _read_opened(source, name, options)
     except DataError as error:
         where = str(source) if isinstance(source, str | os.PathLike) else name
-        raise DataError(f"{where}: {error.cause}", error.remedy) from error
+        raise DataError(f"{where}: {error.cause}", error.remedy) from None
     except MemoryError:
         raise DataError(f"{source}: not enough memory", "read fewer columns or a part of the file") from None
 
 
 def _read_opened(source: Any, name: str, options: Options) -> Interactions:
-    from taylorank.data.bytesource import PARQUET, open_binary, read_chunk, text_blocks
+    from taylorank.data.bytesource import PARQUET, open_binary, read_ahead, read_chunk, text_blocks
 
     with open_binary(source) as file:
         head = read_chunk(file, 1 << 16)
@@ -140,11 +140,12 @@ def _read_opened(source: Any, name: str, options: Options) -> Interactions:
             if not head.startswith(PARQUET):
                 raise DataError("not a Parquet file", "check the file, or pass its format")
             return _read_parquet(source if isinstance(source, str | os.PathLike) else file, name, options)
-        blocks = text_blocks(file, encoding=options.encoding, fallback="latin-1" if kind == "dat" else None)
+        fallback = "latin-1" if kind == "dat" else None
+        blocks = text_blocks(file, quotes=kind in ("csv", "tsv"), encoding=options.encoding, fallback=fallback)
         blocks = _watched(blocks, file, source, options)
         if kind == "adjacency":
             return _read_adjacency(blocks, name)
-        return _read_text(blocks, kind, name, options)
+        return _read_text(read_ahead(blocks), kind, name, options)
 
 
 def _format_of(name: str, head: bytes) -> Format:
@@ -185,7 +186,7 @@ def _read_text(blocks: Iterator[bytes], kind: Format, name: str, options: Option
     )
     wanted, needs_rating = _wanted(options)
     roles = assign_roles(layout.names, wanted, needs_rating=needs_rating)
-    rows = text_rows(itertools.chain([first], blocks), layout, roles.columns)
+    rows = text_rows(itertools.chain([first], blocks), layout, roles)
     return _collect(rows, roles, f"read {name}", options, from_text_file=True)
 
 

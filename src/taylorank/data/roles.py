@@ -55,17 +55,20 @@ class Roles:
 def assign_roles(names: Sequence[str], wanted: Mapping[str, Wanted], *, needs_rating: bool) -> Roles:
     """Give each role a column: the one named in `wanted` (by name or number), else one with a usual name.
 
-    A rating is looked for only if it is needed, a strength never, a timestamp only if its name is plain.
+    A rating is looked for only if it is needed, a strength never; "" leaves a role without column.
     """
     repeated = sorted({n for n in names if list(names).count(n) > 1})
     if repeated:
         raise DataError(f"column {repeated[0]!r} appears twice in the header", "rename or drop one of them")
-    found = {role: _named(names, role, column) for role, column in wanted.items() if column is not None}
+    found = {
+        role: _named(names, role, column) for role, column in wanted.items() if column is not None and column != ""
+    }
     guessed = []
     for role in ("user", "item", "rating", "timestamp"):
-        if role in found or (role == "rating" and not needs_rating):
+        if role in found or wanted.get(role) == "" or (role == "rating" and not needs_rating):
             continue
-        column = _guess(names, role, required=role != "timestamp", taken=set(found.values()))
+        taken = {found.get("user"), found.get("item")}
+        column = _guess(names, role, required=role != "timestamp", taken=taken)
         if column is not None:
             found[role] = column
             guessed.append(role)
@@ -91,7 +94,7 @@ def _named(names: Sequence[str], role: str, column: str | int) -> str:
     return column
 
 
-def _guess(names: Sequence[str], role: str, *, required: bool, taken: set[str]) -> str | None:
+def _guess(names: Sequence[str], role: str, *, required: bool, taken: set[str | None]) -> str | None:
     candidates = [n for n in names if _plain(n) in USUAL_NAMES[role] and n not in taken]
     if len(candidates) == 1 or (candidates and not required):
         return candidates[0]

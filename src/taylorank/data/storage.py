@@ -49,7 +49,7 @@ def save_npz(data: Interactions, path: str | os.PathLike[str]) -> None:
 def load_npz(path: str | os.PathLike[str]) -> Interactions:
     """Read what `save_npz` wrote."""
     try:
-        with np.load(Path(path), allow_pickle=False) as archive:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             if "taylorank_interactions" not in archive:
                 raise DataError(f"{path} holds no interactions", "give a file that Interactions.save_npz wrote")
             version = int(archive["taylorank_interactions"])

@@ -1,0 +1,60 @@
+"""`taylorank`: the commands together, and how they fail."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+from rich.console import Console
+
+from taylorank import __version__
+from taylorank.cli import bench, datasets, run
+from taylorank.errors import TaylorankError
+
+HELP = """Ranking models from interaction logs, in closed form.
+
+Examples:
+
+    taylorank run                           the whole way on planted data, in seconds
+    taylorank datasets list                 what can be fetched
+    taylorank datasets stats ratings.csv    what a file holds
+"""
+
+
+def version_line() -> str:
+    """Return the version, and which kernels are in use."""
+    from taylorank.kernels import kernel_info
+
+    return f"taylorank {__version__} ({kernel_info()})"
+
+
+app = App(name="taylorank", help=HELP, version=version_line, help_format="plaintext")
+app.command(run.run)
+app.command(datasets.app)
+app.command(bench.bench)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
+    warnings.showwarning = _show_warning
+    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    except (TaylorankError, CycloptsError) as error:
+        _fail(" ".join(str(error).split()), 2)
+    except KeyboardInterrupt:
+        _fail("interrupted; nothing is left half-written", 130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
+        sys.exit(0)
+
+
+def _fail(line: str, code: int) -> None:
+    print(f"taylorank: {line}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    Console(stderr=True, soft_wrap=True).print(f"taylorank: warning: {message}", style="yellow", markup=False)
