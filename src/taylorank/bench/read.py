@@ -34,6 +34,17 @@ def run(*, quick: bool = False) -> dict[str, Any]:
     return {"benchmark": "read", "rows": rows, "results": results, "machine": machine_facts()}
 
 
+def describe(record: dict[str, Any]) -> list[str]:
+    """Say the results in words."""
+    return [
+        f"{r['format']}: {r['contenders']['taylorank']['seconds']:.2f} s against pandas "
+        f"{r['contenders']['pandas']['seconds']:.2f} s ({r['times_faster']:.1f} times faster), peak memory "
+        f"{r['contenders']['taylorank']['peak_mb']:.0f} against {r['contenders']['pandas']['peak_mb']:.0f} MB "
+        f"({r['memory_ratio']:.2f})"
+        for r in record["results"]
+    ]
+
+
 def write_rows(folder: Path, rows: int) -> dict[str, Path]:
     """Write rows of user, item, rating, timestamp with long-tailed users and items."""
     import polars as pl
