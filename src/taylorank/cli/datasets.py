@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from taylorank.data import datasets
-from taylorank.data.datasets.locate import locate, present
+from taylorank.data.datasets.places import locate, present
 from taylorank.data.describe import Description, Spread, describe
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from taylorank.data.datasets.fetch import Progress
-from taylorank.data.datasets.locate import Located, cache_folder, locate
+from taylorank.data.datasets.places import Located, cache_folder, locate
 from taylorank.data.datasets.registry import Counts, Dataset, File, Protocol, info, names
 from taylorank.data.interactions import Interactions
 from taylorank.errors import DataError

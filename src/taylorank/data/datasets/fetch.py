@@ -12,10 +12,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -68,42 +68,40 @@ def download(
     part = target.with_name(f"{target.name}.part")
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("ab") as file, _alone(file, target):
-            _fetch(address, file, part=part, progress=progress, timeout=timeout)
-        _accept(part, target, address=address, checksum=checksum)
+        with _one_at_a_time(part.parent):
+            if not target.is_file():
+                _fetch(address, part, progress=progress, timeout=timeout)
+                _accept(part, target, address=address, checksum=checksum)
     except (HTTPError, URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
         raise _unreachable(address, target, error) from error
     except OSError as error:
         cause = f"cannot write {part}: {error.strerror or error}"
         raise DataError(cause, "check the folder and free space, or set TAYLORANK_CACHE") from error
-    finally:
-        _drop_if_empty(part)
     return target
 
 
-def _fetch(address: str, file: IO[bytes], *, part: Path, progress: Progress | None, timeout: float) -> None:
+def _fetch(address: str, part: Path, *, progress: Progress | None, timeout: float) -> None:
     known = _read_validator(part)
-    done = file.tell()
+    done = part.stat().st_size if part.is_file() else 0
     if not done or known is None or known.address != address or not known.allows_resume():
         done, known = 0, None
     if known is not None and known.total == done:
         return
     response = _open(address, start=done, validator=known, timeout=timeout)
     if response is None:
-        done, response = 0, _open(address, start=0, validator=None, timeout=timeout)
-    assert response is not None
+        response = _open(address, start=0, validator=None, timeout=timeout)
     with response:
         done = done if response.status == 206 else 0
         fresh = _validator_of(address, response)
-        file.truncate(done)
         if not done:
+            part.unlink(missing_ok=True)  # first, so that old bytes never meet the new validator
             _validator_path(part).write_text(json.dumps(asdict(fresh)), "utf-8")
-        done = _copy(response, file, done=done, total=fresh.total, progress=progress)
+        done = _copy(response, part, done=done, total=fresh.total, progress=progress)
     if fresh.total is not None and done != fresh.total:
         raise ConnectionError(f"the connection broke after {done:,} of {fresh.total:,} bytes; run again to go on")
 
 
-def _open(address: str, *, start: int, validator: Validator | None, timeout: float) -> Any | None:
+def _open(address: str, *, start: int, validator: Validator | None, timeout: float) -> Any:
     """Ask for the bytes from `start`; None if that range cannot be had, or not of the same file."""
     headers = {"User-Agent": "taylorank", "Accept-Encoding": "identity"}
     if start and validator is not None:
@@ -137,19 +135,14 @@ def _validator_of(address: str, response: Any) -> Validator:
     return Validator(address, headers.get("ETag"), headers.get("Last-Modified"), total)
 
 
-def _copy(response: Any, file: IO[bytes], *, done: int, total: int | None, progress: Progress | None) -> int:
-    while block := response.read(BLOCK):
-        file.write(block)
-        done += len(block)
-        if progress is not None:
-            progress(done, total)
+def _copy(response: Any, part: Path, *, done: int, total: int | None, progress: Progress | None) -> int:
+    with part.open("ab") as file:
+        while block := response.read(BLOCK):
+            file.write(block)
+            done += len(block)
+            if progress is not None:
+                progress(done, total)
     return done
-
-
-def _drop_if_empty(part: Path) -> None:
-    if part.is_file() and not part.stat().st_size:
-        part.unlink()
-        _validator_path(part).unlink(missing_ok=True)
 
 
 def _validator_path(part: Path) -> Path:
@@ -164,18 +157,20 @@ def _read_validator(part: Path) -> Validator | None:
 
 
 @contextmanager
-def _alone(file: IO[bytes], target: Path) -> Iterator[None]:
-    """Keep a second process from writing to the same part, where the system has advisory locks."""
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Let one process at a time download into a folder, where the system has advisory locks; others wait."""
     try:
         import fcntl
     except ImportError:
         yield
         return
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise DataError(f"another process is downloading {target}", "wait for it to finish") from None
-    yield
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _accept(part: Path, target: Path, *, address: str, checksum: str | None) -> None:

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 _PAIR = re.compile(
     r"""(u?['"](\w+)['"]:\ (                      # key, then a value:
-          u?'(?:[^'\\]|\\.)*+'                    #   text in single quotes,
-        | u?"(?:[^"\\]|\\.)*+"                    #   text in double quotes,
+          u?'[^'\\]*+(?:\\.[^'\\]*+)*+'                    #   text in single quotes,
+        | u?"[^"\\]*+(?:\\.[^"\\]*+)*+"                    #   text in double quotes,
         | [^,'"{}()[\]]*+                         #   or a number, True, False, None
         )(?:,\ |\}$))""",
     re.VERBOSE,
 )
+_DECIMAL = re.compile(r"\d+\.\d+")
 
 
 def literal_lines(columns: Mapping[str, str]) -> Loader:
@@ -61,7 +62,7 @@ def parse_line(line: str, fields: Collection[str]) -> dict[str, Any]:
 def _plain(source: str) -> Any:
     if source.startswith("u'") and "\\" not in source:
         return source[2:-1]
-    return ast.literal_eval(source)
+    return float(source) if _DECIMAL.fullmatch(source) else ast.literal_eval(source)
 
 
 def _frame(block: bytes, columns: Mapping[str, str], days: dict[str, int]) -> pl.DataFrame:

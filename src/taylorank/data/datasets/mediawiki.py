@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from taylorank.data.datasets.formats import unzipped
 from taylorank.data.datasets.registry import Loader
-from taylorank.data.datasets.sql import table_rows, text
+from taylorank.data.datasets.sql import integers, table_columns, text
 from taylorank.data.interactions import Interactions
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def _links(path: Path, page_of_target: Integers, namespace: int | None) -> pl.Da
     columns = ("pl_from", "pl_target_id", "pl_from_namespace")
     blocks = []
     with unzipped(path) as file:
-        for rows in table_rows(file, "pagelinks", columns=columns):
-            source, target, inside = np.array(rows, dtype="S20").astype(np.int64).T
+        for block in table_columns(file, "pagelinks", columns=columns):
+            source, target, inside = map(integers, block)
             page_to = _look_up(page_of_target, target)
             keep = page_to >= 0
             if namespace is not None:
@@ -57,25 +57,23 @@ def _links(path: Path, page_of_target: Integers, namespace: int | None) -> pl.Da
 def _page_of_title(path: Path, namespace: int | None) -> dict[tuple[int, bytes], int]:
     pages: dict[tuple[int, bytes], int] = {}
     with unzipped(path) as file:
-        for rows in table_rows(file, "page", columns=("page_namespace", "page_title", "page_id")):
-            for space, title, page_id in rows:
-                if namespace is None or int(space) == namespace:
-                    pages[int(space), text(title)] = int(page_id)
+        for spaces, titles, numbers in table_columns(file, "page", columns=("page_namespace", "page_title", "page_id")):
+            decoded = zip(integers(spaces).tolist(), map(text, titles), integers(numbers).tolist(), strict=True)
+            pages.update(((space, title), number) for space, title, number in decoded if namespace in (None, space))
     return pages
 
 
 def _page_of_target(path: Path, pages: Mapping[tuple[int, bytes], int]) -> Integers:
     """Return, by number of the link target, the page it is; -1 where there is none."""
-    targets: list[tuple[int, int]] = []
+    targets, found = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     with unzipped(path) as file:
-        for rows in table_rows(file, "linktarget", columns=("lt_id", "lt_namespace", "lt_title")):
-            for number, space, title in rows:
-                page_id = pages.get((int(space), text(title)))
-                if page_id is not None:
-                    targets.append((int(number), page_id))
-    numbers, page_ids = np.array(targets, dtype=np.int64).reshape(-1, 2).T
-    table = np.full(int(numbers.max(initial=-1)) + 1, -1)
-    table[numbers] = page_ids
+        for numbers, spaces, titles in table_columns(file, "linktarget", columns=("lt_id", "lt_namespace", "lt_title")):
+            named = zip(integers(spaces).tolist(), map(text, titles), strict=True)
+            targets.append(integers(numbers))
+            found.append(np.array([pages.get(name, -1) for name in named], dtype=np.int64))
+    number = np.concatenate(targets)
+    table = np.full(int(number.max(initial=-1)) + 1, -1)
+    table[number] = np.concatenate(found)
     return table
 
 
