@@ -1,0 +1,51 @@
+"""Ranking models from interaction logs, in closed form."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from taylorank.data import Interactions, check_leakage, datasets, planted, read_interactions, share_ids
+    from taylorank.models import Popularity
+    from taylorank.ranking import evaluate
+
+try:
+    __version__ = version("taylorank")
+except PackageNotFoundError:  # run from a source tree that was never installed
+    __version__ = "0.0.0+source"
+
+# Public name → module that holds it; loaded on first use, so that `import taylorank` is quick.
+_HOMES = {
+    "Interactions": "taylorank.data",
+    "Popularity": "taylorank.models",
+    "check_leakage": "taylorank.data",
+    "evaluate": "taylorank.ranking",
+    "planted": "taylorank.data",
+    "read_interactions": "taylorank.data",
+    "share_ids": "taylorank.data",
+}
+
+__all__ = [
+    "Interactions",
+    "Popularity",
+    "check_leakage",
+    "datasets",
+    "evaluate",
+    "planted",
+    "read_interactions",
+    "share_ids",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return importlib.import_module("taylorank.data.datasets")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'taylorank' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -26,9 +26,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     except OSError as error:
-        raise DataError(
-            f"cannot write {target}: {error.strerror}", "choose a folder you can write to"
-        ) from error
+        raise DataError(f"cannot write {target}: {error.strerror}", "choose a folder you can write to") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -54,7 +52,5 @@ def writable_folder(path: str | os.PathLike[str]) -> Path:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise DataError(
-            f"cannot write to folder {folder}: {error.strerror}", "choose another with --out"
-        ) from error
+        raise DataError(f"cannot write to folder {folder}: {error.strerror}", "choose another with --out") from error
     return folder

@@ -29,9 +29,7 @@ def adjacency_pairs(
     for block in blocks:
         pairs.append(_pairs_of_block(block, line))
         line += block.count(b"\n")
-    users, items, listed = (
-        (np.concatenate(parts) for parts in zip(*pairs, strict=True)) if pairs else _NOTHING
-    )
+    users, items, listed = (np.concatenate(parts) for parts in zip(*pairs, strict=True)) if pairs else _NOTHING
     return users, items, listed
 
 

@@ -63,9 +63,7 @@ def from_codes(
     weights = rows.weights
     if weights is not None and np.all(weights == 1):
         weights = None
-    rows = CSR(
-        freeze(rows.indptr), freeze(rows.indices), None if weights is None else freeze(weights), shape[1]
-    )
+    rows = CSR(freeze(rows.indptr), freeze(rows.indices), None if weights is None else freeze(weights), shape[1])
     note = f"{action}, {merged:,} repeated pairs merged ({duplicates})" if merged else action
     data = Interactions(rows, user_ids, item_ids, timestamps=None if times is None else freeze(times))
     return _without_zeros(data.with_step(note))
@@ -81,15 +79,11 @@ def _without_zeros(data: Interactions) -> Interactions:
 def from_matrix(matrix: Any, *, users: Ids | None = None, items: Ids | None = None) -> Interactions:
     """Build from a SciPy sparse matrix; repeated entries are summed and explicit zeros dropped, as SciPy means them."""
     if not sparse.issparse(matrix):
-        raise DataError(
-            f"{type(matrix).__name__} is not a sparse matrix", "wrap it in scipy.sparse.csr_array"
-        )
+        raise DataError(f"{type(matrix).__name__} is not a sparse matrix", "wrap it in scipy.sparse.csr_array")
     if matrix.ndim != 2:
         raise DataError(f"a matrix of {matrix.ndim} dimensions", "give users × items")
     if max(matrix.shape) >= INDEX_LIMIT:
-        raise DataError(
-            f"shape {matrix.shape} exceeds 2³¹ - 1 on one side", "drop empty rows and columns first"
-        )
+        raise DataError(f"shape {matrix.shape} exceeds 2³¹ - 1 on one side", "drop empty rows and columns first")
     rows = sparse.csr_array(matrix, copy=True)
     rows.sum_duplicates()
     weights = check_strengths(rows.data)
@@ -184,14 +178,10 @@ def check_times(values: Column | None) -> NDArray[Any] | None:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError):
-            raise DataError(
-                "timestamps are neither numbers nor dates", "convert them, or leave them out"
-            ) from None
+            raise DataError("timestamps are neither numbers nor dates", "convert them, or leave them out") from None
         bad = ~np.isfinite(array)
     if bad.any():
-        raise DataError(
-            f"no timestamp in row {int(np.argmax(bad)) + 1:,}", "drop such rows, or leave timestamps out"
-        )
+        raise DataError(f"no timestamp in row {int(np.argmax(bad)) + 1:,}", "drop such rows, or leave timestamps out")
     return array
 
 

@@ -77,9 +77,7 @@ def _neighbours(rows: CSR, chosen: NDArray[np.int64]) -> NDArray[np.int32]:
     return rows.indices[offset + np.arange(total)]
 
 
-def restrict(
-    data: Interactions, keep_users: NDArray[np.bool_], keep_items: NDArray[np.bool_]
-) -> Interactions:
+def restrict(data: Interactions, keep_users: NDArray[np.bool_], keep_items: NDArray[np.bool_]) -> Interactions:
     """Return the interactions of the kept users with the kept items, over those ids alone."""
     rows = data.by_user
     keep = np.repeat(keep_users, rows.row_lengths) & keep_items[rows.indices]

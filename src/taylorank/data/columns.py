@@ -66,9 +66,7 @@ class IdColumn:
         values = block.to_numpy()
         odd = ~((np.floor(values) == values) & (np.abs(values) < 2**53))
         if odd.any():
-            raise DataError(
-                f"{self.role} id {values[np.argmax(odd)]} is not an integer", "use integers or text as ids"
-            )
+            raise DataError(f"{self.role} id {values[np.argmax(odd)]} is not an integer", "use integers or text as ids")
         return block.cast(pl.Int64)
 
     def _refuse_mixture(self, others: list[Any], block: pl.Series) -> None:

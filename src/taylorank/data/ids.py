@@ -68,9 +68,7 @@ class Ids:
         wanted = ids if isinstance(ids, np.ndarray) else np.array(list(ids), dtype=object)
         if self.is_text:
             lookup = self._position_of_text
-            return np.fromiter(
-                (lookup.get(i, -1) for i in wanted.tolist()), dtype=np.int64, count=len(wanted)
-            )
+            return np.fromiter((lookup.get(i, -1) for i in wanted.tolist()), dtype=np.int64, count=len(wanted))
         if wanted.dtype == object:
             return self._positions_of_objects(wanted)
         if not np.issubdtype(wanted.dtype, np.integer) or not len(self):
@@ -93,9 +91,7 @@ class Ids:
             first = wanted[np.argmax(found < 0)]
             plain = first.item() if isinstance(first, np.generic) else first
             kind = "text" if self.is_text else "integers"
-            raise UnknownIdError(
-                f"unknown {what} {plain!r}", f"ids here are {kind}, such as {self._example()}"
-            )
+            raise UnknownIdError(f"unknown {what} {plain!r}", f"ids here are {kind}, such as {self._example()}")
         return found
 
     def _example(self) -> str:

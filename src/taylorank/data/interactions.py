@@ -32,9 +32,7 @@ class Step:
     interactions: int
 
     def __str__(self) -> str:
-        return (
-            f"{self.action} → {self.users:,} users × {self.items:,} items, {self.interactions:,} interactions"
-        )
+        return f"{self.action} → {self.users:,} users × {self.items:,} items, {self.interactions:,} interactions"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,9 +154,7 @@ class Interactions:
         frame = pl.DataFrame(columns, schema_overrides=schema)
         return {"polars": lambda: frame, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow}[library]()
 
-    def core(
-        self, k: int | None = None, *, users: int | None = None, items: int | None = None
-    ) -> Interactions:
+    def core(self, k: int | None = None, *, users: int | None = None, items: int | None = None) -> Interactions:
         """Keep the largest part where every user and every item has at least k interactions (k-core).
 
         `core(k)` asks the same of both sides; `core(users=a, items=b)` asks a of users and b of items.

@@ -40,9 +40,7 @@ def check_leakage(*parts: Interactions, order: Literal["any", "user", "global"] 
 def _repeated_pairs(parts: Sequence[Interactions], names: Sequence[str]) -> list[str]:
     leaks = []
     for (a, first), (b, second) in itertools.combinations(zip(names, parts, strict=True), 2):
-        common = _pair_numbers(first)[
-            np.isin(_pair_numbers(first), _pair_numbers(second), assume_unique=True)
-        ]
+        common = _pair_numbers(first)[np.isin(_pair_numbers(first), _pair_numbers(second), assume_unique=True)]
         if len(common):
             user = first.users.take([common[0] // first.n_items]).tolist()[0]
             item = first.items.take([common[0] % first.n_items]).tolist()[0]
@@ -64,9 +62,7 @@ def _out_of_time(parts: Sequence[Interactions], names: Sequence[str]) -> list[st
             continue
         early = int(np.count_nonzero(second.timestamps < first.timestamps.max()))
         if early:
-            leaks.append(
-                f"{early:,} events of {b} happened before the last event of {a}; split with split_time()"
-            )
+            leaks.append(f"{early:,} events of {b} happened before the last event of {a}; split with split_time()")
     return leaks
 
 
@@ -82,7 +78,5 @@ def _out_of_time_by_user(parts: Sequence[Interactions], names: Sequence[str]) ->
         earliest = np.minimum.reduceat(second.timestamps, second.by_user.indptr[both])
         early = int(np.count_nonzero(earliest < last))
         if early:
-            leaks.append(
-                f"{early:,} users have an event of {b} before their last of {a}; split with split_last()"
-            )
+            leaks.append(f"{early:,} users have an event of {b} before their last of {a}; split with split_last()")
     return leaks

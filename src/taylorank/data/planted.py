@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +15,8 @@ from taylorank.data.interactions import Interactions
 from taylorank.data.truth import Floats, Truth
 from taylorank.errors import ParameterError
 
-BLOCK_CELLS = 1 << 22
+BLOCK_CELLS = 1 << 21
+BUSY = 16  # a user who wants more than a sixteenth of all items is busy
 YEAR = 365 * 24 * 3600
 
 
@@ -40,10 +43,10 @@ def planted(
     (300, np.float64(1.0))
     """
     _check(n_users, n_items, factors, interactions, popularity, taste)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, 0])
     truth = _truth(n_users, n_items, factors, popularity, taste, rng)
     counts = _activity(n_users, n_items, interactions, rng)
-    items = np.concatenate([_draw(block, counts[block], truth, rng) for block in _blocks(n_users, n_items)])
+    items = _draw_all(counts, truth, seed)
     users = np.repeat(np.arange(n_users, dtype=np.int32), counts)
     data = from_codes(
         (Ids(np.arange(n_users)), users),
@@ -56,9 +59,7 @@ def planted(
     return replace(data, truth=truth)
 
 
-def _check(
-    n_users: int, n_items: int, factors: int, interactions: int, popularity: float, taste: float
-) -> None:
+def _check(n_users: int, n_items: int, factors: int, interactions: int, popularity: float, taste: float) -> None:
     if min(n_users, n_items, factors) < 1:
         raise ParameterError("planted data needs at least one user, item and factor", "raise the sizes")
     if not n_users <= interactions <= n_users * n_items // 2:
@@ -95,57 +96,93 @@ def _activity(n_users: int, n_items: int, interactions: int, rng: np.random.Gene
     return counts
 
 
-def _blocks(n_users: int, n_items: int) -> list[slice]:
+def _draw_all(counts: NDArray[np.int64], truth: Truth, seed: int) -> NDArray[np.int32]:
+    """Draw for all users, in blocks with a random stream each, so that threads do not change the outcome."""
+    n_items = len(truth.item_bias)
     size = max(1, BLOCK_CELLS // n_items)
-    return [slice(start, min(start + size, n_users)) for start in range(0, n_users, size)]
+    starts = range(0, len(counts), size)
+
+    def draw(block: int) -> NDArray[np.int32]:
+        users = slice(starts[block], starts[block] + size)
+        rng = np.random.default_rng([seed, 1 + block])
+        return _draw(truth.user_factors[users], counts[users], truth, rng)
+
+    with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+        return np.concatenate(list(pool.map(draw, range(len(starts)))))
 
 
-def _draw(
-    users: slice, counts: NDArray[np.int64], truth: Truth, rng: np.random.Generator
-) -> NDArray[np.int32]:
-    """Draw counts[x] distinct items for each user of the block, in order of drawing."""
-    cumulative = _cumulative(truth.user_factors[users], truth)
-    drawn = np.empty(0, dtype=np.int64)  # numbers x · N + y, by user, in order of drawing
-    missing = counts
-    n_items = cumulative.shape[1]
-    while missing.any():
-        tries = np.where(missing > 0, 2 * missing + 4, 0)
-        row = np.repeat(np.arange(len(counts)), tries)
-        points = np.sort(rng.random(len(row)) + row)  # sorted look-ups stay in cache
-        item = np.searchsorted(cumulative.ravel(), points, side="right") - row * n_items
-        number = row * n_items + np.clip(item, 0, n_items - 1)
-        number = number[_shuffled_within(row, rng)]
-        drawn = _first_of_each(np.concatenate((drawn, number)), counts, n_items)
-        missing = counts - np.bincount(drawn // n_items, minlength=len(counts))
-    return (drawn % n_items).astype(np.int32)
+def _draw(user_factors: Floats, counts: NDArray[np.int64], truth: Truth, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Draw counts[x] distinct items for each user x of the block, by user, in order of drawing."""
+    weights = _weights(user_factors, truth)  # (B, N)
+    busy = counts * BUSY > weights.shape[1]
+    drawn = np.empty(int(counts.sum()), dtype=np.int32)
+    is_busy = np.repeat(busy, counts)
+    drawn[~is_busy] = _draw_repeatedly(weights, np.where(busy, 0, counts), rng)
+    drawn[is_busy] = _race(weights[busy], counts[busy], rng)
+    return drawn
 
 
-def _cumulative(user_factors: Floats, truth: Truth) -> NDArray[np.float64]:
-    """Row x holds x plus the cumulative p(y | x), so that the rows in a line are ascending."""
-    scores = user_factors @ truth.item_factors.T + truth.item_bias  # (B, N)
+def _weights(user_factors: Floats, truth: Truth) -> Floats:
+    scores = user_factors @ truth.item_factors.T
+    scores += truth.item_bias
     scores -= scores.max(axis=1, keepdims=True)
-    cumulative = np.cumsum(np.exp(scores), axis=1, dtype=np.float64)
-    cumulative /= cumulative[:, -1:]
-    cumulative += np.arange(len(cumulative))[:, None]
-    return cumulative
+    return np.exp(scores, out=scores)
 
 
-def _shuffled_within(row: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Undo the sorting of the points: a random order of the entries of each row."""
-    return np.argsort(row + rng.random(len(row)), kind="stable")
+def _race(weights: Floats, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
+    """Let item y arrive at an exponential time of rate p(y | x): the order of arrival is that of the draws."""
+    arrival = rng.standard_exponential(weights.shape) / np.maximum(weights, np.finfo(np.float32).tiny)
+    order = np.argsort(arrival, axis=1).astype(np.int32)
+    return order[np.arange(order.shape[1]) < counts[:, None]]
 
 
-def _first_of_each(number: NDArray[np.int64], counts: NDArray[np.int64], n_items: int) -> NDArray[np.int64]:
-    """Keep first occurrences, at most counts[x] per user, by user and in order of drawing."""
-    order = np.argsort(number, kind="stable")
-    is_first = np.empty(len(number), dtype=bool)
-    is_first[order] = np.concatenate(([True], np.diff(number[order]) != 0)) if len(number) else True
-    kept = number[is_first]
-    kept = kept[np.argsort(kept // n_items, kind="stable")]
-    user = kept // n_items
-    lengths = np.bincount(user, minlength=len(counts))
-    within = np.arange(len(kept)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return kept[within < counts[user]]
+def _draw_repeatedly(weights: Floats, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
+    """Draw with replacement and skip repeats: quick for users who want few of the items.
+
+    Draws come sorted by (user, item) with a random arrival time each, so that repeats are neighbours; a user
+    keeps the items that arrive first.
+    """
+    mass = np.cumsum(weights, dtype=np.float64)
+    n_items = weights.shape[1]
+    cells = np.empty(0, dtype=np.int64)  # x · N + y, ascending
+    arrivals = np.empty(0)
+    missing, turn = counts, 0
+    while missing.any():
+        tries = np.where(missing > 0, missing + missing // 2 + 8, 0)
+        new_cells = _random_cells(mass, tries, rng)
+        new_arrivals = rng.random(len(new_cells)) + turn  # a later turn comes after all earlier ones
+        cells, arrivals = _merged(np.concatenate((cells, new_cells)), np.concatenate((arrivals, new_arrivals)), turn)
+        missing = np.maximum(counts - np.bincount(cells // n_items, minlength=len(counts)), 0)
+        turn += 1
+    user = cells // n_items
+    order = np.argsort(user * turn + arrivals)
+    cells, user = cells[order], user[order]
+    first = np.searchsorted(user, np.arange(len(counts)))
+    keep = np.arange(len(cells)) - first[user] < counts[user]
+    return (cells[keep] % n_items).astype(np.int32)
+
+
+def _random_cells(mass: NDArray[np.float64], tries: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw tries[x] cells of row x in proportion to their mass; ascending."""
+    n_items = len(mass) // len(tries)
+    high = mass[n_items - 1 :: n_items]
+    low = np.concatenate(([0.0], high[:-1]))
+    points = np.repeat(low, tries) + np.repeat(high - low, tries) * rng.random(int(tries.sum()))
+    points.sort()  # sorted look-ups stay in cache
+    cells = np.searchsorted(mass, points, side="right")
+    row = np.repeat(np.arange(len(tries)), tries)  # rounding may step over the end of a row
+    return np.minimum(cells, (row + 1) * n_items - 1)
+
+
+def _merged(
+    cells: NDArray[np.int64], arrivals: NDArray[np.float64], turn: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the distinct cells, ascending, each with its earliest arrival."""
+    if turn:
+        order = np.argsort(cells, kind="stable")
+        cells, arrivals = cells[order], arrivals[order]
+    starts = np.flatnonzero(np.concatenate(([True], cells[1:] != cells[:-1])))
+    return cells[starts], np.minimum.reduceat(arrivals, starts)
 
 
 def _times(counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

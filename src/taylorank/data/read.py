@@ -93,9 +93,7 @@ def read_interactions(
     wanted: dict[str, Wanted] = {
         "user": user, "item": item, "rating": rating, "strength": strength, "timestamp": timestamp
     }  # fmt: skip
-    options = Options(
-        wanted, min_rating, duplicates, missing, ids, separator, format, encoding, columns, progress
-    )
+    options = Options(wanted, min_rating, duplicates, missing, ids, separator, format, encoding, columns, progress)
     _check_options(options)
     if sparse.issparse(source):
         return from_matrix(source)
@@ -215,9 +213,7 @@ def _read_adjacency(blocks: Iterator[bytes], name: str) -> Interactions:
     if not len(users):
         raise DataError("no user has an item", "check the format")
     codes = user_ids.positions(users).astype(np.int32)
-    return from_codes(
-        (user_ids, codes), number_integers(items), None, None, duplicates="last", action=f"read {name}"
-    )
+    return from_codes((user_ids, codes), number_integers(items), None, None, duplicates="last", action=f"read {name}")
 
 
 def _read_in_memory(source: Any, options: Options) -> Interactions:
@@ -263,25 +259,17 @@ def _read_pairs(source: Any, options: Options) -> Interactions:
     if not rows:
         raise DataError("the list is empty", "give at least one pair")
     if len(widths) > 1 or not 2 <= (width := widths.pop()) <= 4:
-        raise DataError(
-            "rows are not all (user, item[, strength[, timestamp]])", "give two to four values in each"
-        )
+        raise DataError("rows are not all (user, item[, strength[, timestamp]])", "give two to four values in each")
     values = [list(column) for column in zip(*rows, strict=True)]
     strengths, times = (values[k] if width > k else None for k in (2, 3))
-    return from_columns(
-        values[0], values[1], strengths, times, duplicates=options.duplicates, action="read a list"
-    )
+    return from_columns(values[0], values[1], strengths, times, duplicates=options.duplicates, action="read a list")
 
 
-def _collect(
-    rows: Rows, roles: Roles, action: str, options: Options, *, from_text_file: bool
-) -> Interactions:
+def _collect(rows: Rows, roles: Roles, action: str, options: Options, *, from_text_file: bool) -> Interactions:
     """Gather blocks of rows into columns, then number, sort and merge them."""
     from taylorank.data.gather import Gatherer
 
-    gatherer = Gatherer(
-        roles, options.min_rating, drop_missing=options.missing == "drop", text=options.ids == "text"
-    )
+    gatherer = Gatherer(roles, options.min_rating, drop_missing=options.missing == "drop", text=options.ids == "text")
     for table, first_row in rows:
         gatherer.add(table, first_row, from_text_file=from_text_file)
     return gatherer.interactions(action, options.duplicates)

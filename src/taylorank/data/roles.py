@@ -10,14 +10,18 @@ from taylorank.errors import DataError, ParameterError
 # Names people use, without case, blanks, "_", "-", "." and RecBole's ":type" ending.
 USUAL_NAMES: Mapping[str, frozenset[str]] = {
     "user": frozenset(
-        ["user", "userid", "users", "uid", "useridx", "username", "customer", "customerid", "reviewerid", "visitorid", "member", "memberid", "profileid", "accountid", "source", "src", "from", "pagefrom", "query", "queryid"]
+        "user userid users uid useridx username customer customerid reviewerid visitorid member memberid "
+        "profileid accountid source src from pagefrom query queryid".split()
     ),
     "item": frozenset(
-        ["item", "itemid", "items", "iid", "itemidx", "movie", "movieid", "film", "filmid", "product", "productid", "asin", "parentasin", "track", "trackid", "song", "songid", "artist", "artistid", "book", "bookid", "isbn", "business", "businessid", "game", "gameid", "appid", "article", "articleid", "video", "videoid", "news", "newsid", "stockcode", "sku", "poi", "poiid", "location", "locationid", "venue", "venueid", "anime", "animeid", "recipeid", "target", "dst", "to", "pageto", "document", "documentid", "docid"]
+        "item itemid items iid itemidx movie movieid film filmid product productid asin parentasin track trackid "
+        "song songid artist artistid book bookid isbn business businessid game gameid appid article articleid video "
+        "videoid news newsid stockcode sku poi poiid location locationid venue venueid anime animeid recipeid "
+        "target dst to pageto document documentid docid".split()
     ),
-    "rating": frozenset(["rating", "ratings", "stars", "overall", "score", "ratingscore"]),
+    "rating": frozenset("rating ratings stars overall score ratingscore".split()),
     "timestamp": frozenset(
-        ["timestamp", "timestamps", "time", "ts", "date", "datetime", "unixtime", "unixreviewtime", "eventtime", "createdat", "ratedat"]
+        "timestamp timestamps time ts date datetime unixtime unixreviewtime eventtime createdat ratedat".split()
     ),
 }
 POSITIONS = ("user", "item", "rating", "timestamp")  # of a file without header, as in MovieLens
@@ -80,9 +84,7 @@ def assign_roles(names: Sequence[str], wanted: Mapping[str, Wanted], *, needs_ra
 def _named(names: Sequence[str], role: str, column: str | int) -> str:
     if isinstance(column, int):
         if not 0 <= column < len(names):
-            raise DataError(
-                f"no column number {column} for {role}", f"there are {len(names)}, counted from 0"
-            )
+            raise DataError(f"no column number {column} for {role}", f"there are {len(names)}, counted from 0")
         return names[column]
     if column not in names:
         raise DataError(f"no column {column!r} for {role}", f"the columns are {_listing(names)}")

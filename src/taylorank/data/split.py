@@ -22,9 +22,7 @@ class HeldOut(NamedTuple):
     target: Interactions
 
 
-def split(
-    data: Interactions, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, seed: int = 0
-) -> tuple[Interactions, ...]:
+def split(data: Interactions, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, seed: int = 0) -> tuple[Interactions, ...]:
     """Split each user's interactions at random.
 
     Of n interactions, ⌊n·ratio⌋ go to test and as many as its ratio says to validation, but at least one each
@@ -105,9 +103,7 @@ def split_users(
     order = active[np.argsort(random_keys(len(active), seed))]
     n_valid, n_test = (max(1, int(len(active) * share + 1e-9)) if share else 0 for share in shares[1:])
     if n_valid + n_test >= len(active):
-        raise DataError(
-            f"{len(active)} users are too few to hold out {n_valid + n_test}", "use fewer, or split()"
-        )
+        raise DataError(f"{len(active)} users are too few to hold out {n_valid + n_test}", "use fewer, or split()")
     part = np.zeros(data.n_users, dtype=np.int8)
     part[order[:n_test]] = 2
     part[order[n_test : n_test + n_valid]] = 1
@@ -127,9 +123,7 @@ def check_ratios(ratios: Sequence[float], *, exactly: int | None = None) -> tupl
     shares = tuple(float(r) for r in ratios)
     counts = (exactly,) if exactly else (2, 3)
     if len(shares) not in counts:
-        raise ParameterError(
-            f"{len(shares)} ratios given", f"give {' or '.join(map(str, counts))}: train first"
-        )
+        raise ParameterError(f"{len(shares)} ratios given", f"give {' or '.join(map(str, counts))}: train first")
     if not (all(r >= 0 for r in shares) and shares[0] > 0 and abs(sum(shares) - 1) < 1e-6):
         raise ParameterError(f"ratios {shares} are not shares that sum to 1", "write (0.8, 0.1, 0.1)")
     return shares
@@ -147,9 +141,7 @@ def _held_counts(lengths: NDArray[np.int64], ratios: tuple[float, ...]) -> list[
     return counts
 
 
-def _cut(
-    data: Interactions, rank: NDArray[np.int64], held: list[NDArray[np.int64]], label: str
-) -> tuple[Any, ...]:
+def _cut(data: Interactions, rank: NDArray[np.int64], held: list[NDArray[np.int64]], label: str) -> tuple[Any, ...]:
     """Give the first-ranked entries of each row to the last part, the next to the one before, the rest to train."""
     lengths = data.by_user.row_lengths
     part = np.zeros(data.nnz, dtype=np.int8)
@@ -164,24 +156,18 @@ def _cut(
 
 def _times(data: Interactions, what: str) -> NDArray[Any]:
     if data.timestamps is None:
-        raise DataError(
-            f"{what} needs timestamps and the data has none", "read with timestamp=…, or use split()"
-        )
+        raise DataError(f"{what} needs timestamps and the data has none", "read with timestamp=…, or use split()")
     return data.timestamps
 
 
 def _moments(at: Sequence[Any], times: NDArray[Any]) -> NDArray[Any]:
     moments = at if isinstance(at, list | tuple | np.ndarray) else [at]
     if len(moments) not in (1, 2):
-        raise ParameterError(
-            f"{len(moments)} moments given", "give one (train, test) or two (train, valid, test)"
-        )
+        raise ParameterError(f"{len(moments)} moments given", "give one (train, test) or two (train, valid, test)")
     try:
         cuts = np.array(moments, dtype="datetime64[us]" if times.dtype.kind == "M" else np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(
-            f"at={at!r} are not times like {times[:1]}", "give them in the data's unit"
-        ) from None
+        raise ParameterError(f"at={at!r} are not times like {times[:1]}", "give them in the data's unit") from None
     if times.dtype.kind == "i" and np.all(cuts == np.floor(cuts)):
         cuts = np.array(moments, dtype=np.int64)
     if np.any(np.diff(cuts) <= np.zeros(1, dtype=np.diff(cuts).dtype)):

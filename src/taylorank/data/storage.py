@@ -51,9 +51,7 @@ def load_npz(path: str | os.PathLike[str]) -> Interactions:
     try:
         with np.load(Path(path), allow_pickle=False) as archive:
             if "taylorank_interactions" not in archive:
-                raise DataError(
-                    f"{path} holds no interactions", "give a file that Interactions.save_npz wrote"
-                )
+                raise DataError(f"{path} holds no interactions", "give a file that Interactions.save_npz wrote")
             version = int(archive["taylorank_interactions"])
             if version > FORMAT:
                 raise DataError(f"{path} has format {version}, newer than {FORMAT}", "update taylorank")

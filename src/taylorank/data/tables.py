@@ -23,16 +23,12 @@ def parquet_columns(source: str | Path | IO[bytes]) -> list[str]:
         raise _damaged(error) from None
 
 
-def parquet_rows(
-    source: str | Path | IO[bytes], columns: Sequence[str]
-) -> Iterator[tuple[pl.DataFrame, int]]:
+def parquet_rows(source: str | Path | IO[bytes], columns: Sequence[str]) -> Iterator[tuple[pl.DataFrame, int]]:
     """Yield tables of the chosen columns, each with the number of its first row, counted from 1."""
     row = 1
     try:
         for batch in (
-            pl.scan_parquet(source)
-            .select(columns)
-            .collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
+            pl.scan_parquet(source).select(columns).collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
         ):
             yield batch, row
             row += len(batch)

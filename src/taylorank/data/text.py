@@ -38,9 +38,7 @@ class Layout:
         return rows[0] if rows else []
 
 
-def detect_layout(
-    head: bytes, *, kind: TextFormat, separator: str | None, columns: Sequence[str] | None
-) -> Layout:
+def detect_layout(head: bytes, *, kind: TextFormat, separator: str | None, columns: Sequence[str] | None) -> Layout:
     """Find the separator and the column names from the first line."""
     first = next((line for line in head.decode().splitlines() if line.strip()), "")
     if not first:
@@ -53,9 +51,7 @@ def detect_layout(
     layout = Layout((), JOINT if double else mark, double, True, quote)
     fields = layout.parse_line(first)
     if len(fields) < 2:
-        raise DataError(
-            f"the first line has a single column ({first[:60]!r})", "give separator=… if it is another"
-        )
+        raise DataError(f"the first line has a single column ({first[:60]!r})", "give separator=… if it is another")
     if columns is not None:
         names, has_header = _given_names(columns, fields), False
     elif all(NUMBER.fullmatch(field) for field in fields):
@@ -87,9 +83,7 @@ def _positional_names(count: int) -> tuple[str, ...]:
     return tuple(POSITIONS[k] if k < len(POSITIONS) else f"column {k}" for k in range(count))
 
 
-def text_rows(
-    blocks: Iterator[bytes], layout: Layout, columns: Sequence[str]
-) -> Iterator[tuple[pl.DataFrame, int]]:
+def text_rows(blocks: Iterator[bytes], layout: Layout, columns: Sequence[str]) -> Iterator[tuple[pl.DataFrame, int]]:
     """Yield tables of the chosen `columns` as text, each with the line number of its first row.
 
     Missing and empty fields are null; blank lines are dropped.
@@ -145,9 +139,7 @@ def _parse_slowly(text: str, layout: Layout, columns: Sequence[str], line: int) 
                 )
             rows.append([fields[w] or None if w < len(fields) else None for w in wanted])
     except csv.Error as error:
-        raise DataError(
-            f"line {line + reader.line_num - 1:,} cannot be parsed ({error})", "mend that line"
-        ) from None
+        raise DataError(f"line {line + reader.line_num - 1:,} cannot be parsed ({error})", "mend that line") from None
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 

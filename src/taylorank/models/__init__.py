@@ -1,0 +1,5 @@
+"""What users fit."""
+
+from taylorank.models.popularity import Popularity
+
+__all__ = ["Popularity"]

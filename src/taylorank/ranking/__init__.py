@@ -1,0 +1,8 @@
+"""From scores to ranked lists, and from ranked lists to metrics."""
+
+from taylorank.ranking.evaluate import evaluate
+from taylorank.ranking.recommend import recommend
+from taylorank.ranking.scorer import Scorer
+from taylorank.ranking.top_k import top_k
+
+__all__ = ["Scorer", "evaluate", "recommend", "top_k"]

@@ -1,0 +1,74 @@
+"""Full-ranking evaluation: every item is a candidate, none is sampled."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.data import Interactions
+from taylorank.errors import DataError, DataWarning, ParameterError
+from taylorank.metrics import METRICS
+from taylorank.ranking.mask import blocks, entries_of, mask_seen
+from taylorank.ranking.scorer import Scorer
+from taylorank.ranking.top_k import top_k
+
+
+def evaluate(
+    model: Scorer,
+    test: Interactions,
+    *,
+    k: int | Sequence[int] = (10, 20),
+    seen: Interactions | Sequence[Interactions] | None = None,
+) -> dict[str, float]:
+    """Return the mean of each metric at each cutoff over the users with test items: {"ndcg@10": …, …}.
+
+    Items in `seen` (the training data by default; give train and validation for a test) are left out of the
+    ranking. Users that the model does not know are left out of the mean, with a warning; test items that it does
+    not know stay relevant and are never found.
+    """
+    cutoffs = sorted({int(c) for c in ([k] if isinstance(k, int) else k)})
+    if not cutoffs or cutoffs[0] < 1:
+        raise ParameterError(f"k={k!r} holds no cutoff ≥ 1", "give one or more, such as (10, 20)")
+    masks = [model.seen] if seen is None else [seen] if isinstance(seen, Interactions) else list(seen)
+    rows, users = _test_rows(model, test)
+    sums = {f"{name}@{c}": 0.0 for c in cutoffs for name in METRICS}
+    for start, block in blocks(users, len(model.items)):
+        ranked = top_k(mask_seen(model, block, masks), cutoffs[-1])
+        hits, relevant = _hits(ranked, model, test, rows[start : start + len(block)], cutoffs[-1])
+        for c in cutoffs:
+            for name, metric in METRICS.items():
+                sums[f"{name}@{c}"] += float(metric(hits[:, :c], relevant).sum())
+    return {name: total / len(users) for name, total in sums.items()}
+
+
+def _test_rows(model: Scorer, test: Interactions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows of `test` with items, and the model's positions of those users."""
+    rows = np.flatnonzero(test.by_user.row_lengths > 0)
+    if not len(rows):
+        raise DataError("the test data has no interactions", "split with a larger share for test")
+    users = rows if model.users == test.users else model.users.positions(test.user_ids[rows])
+    known = users >= 0
+    if not known.all():
+        if not known.any():
+            raise DataError("the model knows none of the test users", "check that both use the same ids")
+        lost = int((~known).sum())
+        warnings.warn(f"{lost:,} of {len(rows):,} test users are unknown to the model and left out", DataWarning, 3)
+    return rows[known], users[known]
+
+
+def _hits(
+    ranked: NDArray[np.int64], model: Scorer, test: Interactions, rows: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Whether the item at each rank is in the user's test row (B, k), and how many that row holds (B,)."""
+    row_of, columns = entries_of(test, rows)
+    if test.items != model.items:
+        columns = model.items.positions(test.items.take(columns))
+    is_relevant = np.zeros((len(rows), len(model.items) + 1), dtype=bool)  # the last column takes the unknown: -1
+    is_relevant[row_of, columns] = True
+    is_relevant[:, -1] = False
+    hits = np.zeros((len(rows), k), dtype=bool)
+    hits[:, : ranked.shape[1]] = np.take_along_axis(is_relevant, ranked, axis=1)
+    return hits, np.bincount(row_of, minlength=len(rows))

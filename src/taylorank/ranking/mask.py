@@ -1,0 +1,45 @@
+"""Scores of a block of users without what they have seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.data import Interactions
+from taylorank.errors import DataError
+from taylorank.ranking.scorer import Scorer
+
+BLOCK_CELLS = 1 << 22
+
+
+def blocks(users: NDArray[np.int64], n_items: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield (place of the first, users) so that a block of scores stays small."""
+    size = max(1, BLOCK_CELLS // max(n_items, 1))
+    for start in range(0, len(users), size):
+        yield start, users[start : start + size]
+
+
+def mask_seen(model: Scorer, users: NDArray[np.int64], masks: Sequence[Interactions]) -> NDArray[np.float32]:
+    """Return the model's scores of the block, (B, N), with −inf where an item is in one of the masks."""
+    scores = np.array(model.scores(users), dtype=np.float32)
+    if np.isnan(scores).any():
+        raise DataError("the model returns NaN scores", "fit it again with more regularization")
+    for mask in masks:
+        rows = users if mask.users == model.users else mask.users.positions(model.users.take(users))
+        place, columns = entries_of(mask, rows)
+        if mask.items != model.items:
+            columns = model.items.positions(mask.items.take(columns))
+        scores[place[columns >= 0], columns[columns >= 0]] = -np.inf
+    return scores
+
+
+def entries_of(data: Interactions, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (place in `rows`, item position) of every interaction of those rows; row -1 has none."""
+    known = np.maximum(rows, 0)
+    starts = data.by_user.indptr[known]
+    lengths = np.where(rows >= 0, data.by_user.indptr[known + 1] - starts, 0)
+    place = np.repeat(np.arange(len(rows)), lengths)
+    entry = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(place))
+    return place, data.by_user.indices[entry].astype(np.int64)
