@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import socket
+import ssl
 import threading
 
 import pytest
@@ -55,7 +56,7 @@ def test_progress_ends_with_everything(site, target):
 
 def test_a_broken_connection_keeps_the_part_and_says_how_to_go_on(site, target):
     site.break_after = 1000
-    with pytest.raises(DataError, match=r"broke after 1,000 of 1,048,576 bytes; run again"):
+    with pytest.raises(DataError, match=r"broke after 1,000 of 1,048,576 bytes; run again to go on, or get it"):
         download(site.address, target)
     assert not target.exists()
     assert files(target) == ["file.bin.part", "file.bin.part.json"]
@@ -190,6 +191,15 @@ def test_a_silent_server_is_given_up(target):
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/file.bin"
         with pytest.raises(DataError, match="timed out"):
             download(address, target, timeout=0.2)
+
+
+def test_a_fault_of_the_network_is_not_called_one_of_the_disk(site, target, monkeypatch):
+    def fail(response, size):
+        raise ssl.SSLError(1, "decryption failed")
+
+    monkeypatch.setattr("http.client.HTTPResponse.read", fail)
+    with pytest.raises(DataError, match=r"cannot download http\S+: decryption failed; run again to go on"):
+        download(site.address, target)
 
 
 def test_an_interruption_keeps_the_part(site, target):

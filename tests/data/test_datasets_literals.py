@@ -111,7 +111,7 @@ def test_steam_with_hours_as_strength_drops_those_without(folder):
 )
 def test_a_line_that_cannot_be_read_is_shown(folder, bad):
     write(folder, ORDINARY, bad)
-    with pytest.raises(DataError, match="not a line of this format"):
+    with pytest.raises(DataError, match=rf"{FILE}: not a line of this format"):
         datasets.get("steam")
 
 

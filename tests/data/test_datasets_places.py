@@ -127,6 +127,15 @@ def test_a_file_put_in_the_cache_by_hand_is_recorded_and_then_held_to(folders):
         locate(make())
 
 
+def test_a_cache_that_cannot_be_written_is_still_read(folders, monkeypatch):
+    def refuse(target, content):
+        raise DataError("cannot write")
+
+    monkeypatch.setattr(places, "record_checksum", refuse)
+    (folders / "cache" / "toy.txt").write_bytes(CONTENT)
+    assert locate(make()).paths == (folders / "cache" / "toy.txt",)
+
+
 def test_a_spoilt_record_is_named(folders):
     (folders / "cache" / "toy.txt").write_bytes(CONTENT)
     (folders / "cache" / "toy.txt.sha256").write_text("?")

@@ -22,13 +22,13 @@ def open_data(
 ) -> Interactions:
     """Return the interactions in a file, else of the data set of that name; a file that exists goes first.
 
-    `protocol` (None: "raw") and `progress` are for data sets, `read_options` (those of `read_interactions`; None
-    means not given) for files. An .npz file is one that `Interactions.save_npz` wrote.
+    `protocol` (None: "raw") is for data sets, `read_options` (those of `read_interactions`; None means not given) for
+    files. An .npz file is one that `Interactions.save_npz` wrote. `progress(done, total)` is told bytes.
     """
     options = {name: value for name, value in read_options.items() if value is not None}
     path = Path(name_or_path).expanduser()
     if path.is_file():
-        return _open_file(path, protocol, options)
+        return _open_file(path, protocol, progress, options)
     from taylorank.data import datasets
 
     if str(name_or_path) not in datasets.names():
@@ -41,7 +41,7 @@ def open_data(
     return datasets.get(str(name_or_path), protocol=protocol or "raw", progress=progress)
 
 
-def _open_file(path: Path, protocol: str | None, options: dict[str, Any]) -> Interactions:
+def _open_file(path: Path, protocol: str | None, progress: Progress | None, options: dict[str, Any]) -> Interactions:
     if protocol is not None:
         raise ParameterError(
             f"protocol {protocol!r} applies to data sets, and {path} is a file",
@@ -51,7 +51,7 @@ def _open_file(path: Path, protocol: str | None, options: dict[str, Any]) -> Int
         return Interactions.load_npz(path)
     from taylorank.data.read import read_interactions
 
-    return read_interactions(path, **options)
+    return read_interactions(path, progress=progress, **options)
 
 
 def _neither(name: str, path: Path) -> DataError:
@@ -59,10 +59,6 @@ def _neither(name: str, path: Path) -> DataError:
         return DataError(f"{name} is a folder", "name a file inside it, or a data set")
     if os.sep in name or path.suffix:
         return DataError(f"no such file: {name}", "check the path")
-    from taylorank.data import datasets
+    from taylorank.data.datasets.registry import unknown
 
-    try:
-        datasets.info(name)
-    except DataError as error:
-        return DataError(f"{name!r} is neither a file nor a data set", error.remedy)
-    raise AssertionError(name)
+    return DataError(f"{name!r} is neither a file nor a data set", unknown(name).remedy)

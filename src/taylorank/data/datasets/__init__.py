@@ -63,7 +63,8 @@ def published_split(name: str, *, progress: Progress | None = None) -> tuple[Int
     located = locate(dataset, progress=progress)
     parts = [_load(dataset, Located((file,), located.is_parquet), dataset.protocol("raw")) for file in located.paths]
     train, test = share_ids(*parts)
-    return train, test
+    record = f"part of {name} as published, from {located.paths[0].parent}"
+    return train.with_step(f"train {record}"), test.with_step(f"test {record}")
 
 
 def path(name: str, *, progress: Progress | None = None) -> Path:

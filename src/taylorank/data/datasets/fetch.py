@@ -73,7 +73,7 @@ def download(
                 _fetch(address, part, progress=progress, timeout=timeout)
                 _accept(part, target, address=address, checksum=checksum)
     except (HTTPError, URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
-        raise _unreachable(address, target, error) from error
+        raise _unreachable(address, target, part, error) from error
     except OSError as error:
         cause = f"cannot write {part}: {error.strerror or error}"
         raise DataError(cause, "check the folder and free space, or set TAYLORANK_CACHE") from error
@@ -98,7 +98,7 @@ def _fetch(address: str, part: Path, *, progress: Progress | None, timeout: floa
             _validator_path(part).write_text(json.dumps(asdict(fresh)), "utf-8")
         done = _copy(response, part, done=done, total=fresh.total, progress=progress)
     if fresh.total is not None and done != fresh.total:
-        raise ConnectionError(f"the connection broke after {done:,} of {fresh.total:,} bytes; run again to go on")
+        raise ConnectionError(f"the connection broke after {done:,} of {fresh.total:,} bytes")
 
 
 def _open(address: str, *, start: int, validator: Validator | None, timeout: float) -> Any:
@@ -115,6 +115,10 @@ def _open(address: str, *, start: int, validator: Validator | None, timeout: flo
             error.close()
             return None
         raise
+    except URLError:
+        raise
+    except OSError as error:  # while the answer was awaited
+        raise URLError(error) from error
     if response.status == 206 and not _continues(response, start, validator):
         response.close()
         return None
@@ -135,9 +139,18 @@ def _validator_of(address: str, response: Any) -> Validator:
     return Validator(address, headers.get("ETag"), headers.get("Last-Modified"), total)
 
 
+def _blocks(response: Any) -> Iterator[bytes]:
+    """Yield the body; what goes wrong here is the network's fault, not the disk's."""
+    try:
+        while block := response.read(BLOCK):
+            yield block
+    except OSError as error:
+        raise URLError(error) from error
+
+
 def _copy(response: Any, part: Path, *, done: int, total: int | None, progress: Progress | None) -> int:
     with part.open("ab") as file:
-        while block := response.read(BLOCK):
+        for block in _blocks(response):
             file.write(block)
             done += len(block)
             if progress is not None:
@@ -187,11 +200,12 @@ def _accept(part: Path, target: Path, *, address: str, checksum: str | None) -> 
     os.replace(part, target)
 
 
-def _unreachable(address: str, target: Path, error: Exception) -> DataError:
+def _unreachable(address: str, target: Path, part: Path, error: Exception) -> DataError:
     if isinstance(error, HTTPError):
         reason = f"HTTP {error.code} {error.reason}"
         error.close()
     else:
         cause = error.reason if isinstance(error, URLError) else error
         reason = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
-    return DataError(f"cannot download {address}: {reason}", f"get it another way and save it as {target}")
+    again = "run again to go on, or " if part.is_file() else ""
+    return DataError(f"cannot download {address}: {reason}", f"{again}get it another way and save it as {target}")

@@ -82,6 +82,8 @@ def parquet_files(paths: tuple[Path, ...], options: Mapping[str, Any]) -> Intera
 
 def join(parts: list[Interactions], options: Mapping[str, Any]) -> Interactions:
     """Return the interactions of all parts as one set."""
+    if len(parts) == 1:
+        return parts[0]
     import polars as pl
 
     from taylorank.data.read import read_interactions
@@ -137,8 +139,10 @@ def intact(path: Path) -> Iterator[None]:
     )
     try:
         yield
-    except DataError:
-        raise
+    except DataError as error:
+        if str(path) in error.cause:
+            raise
+        raise DataError(f"{path}: {error.cause}", error.remedy) from error
     except damage as error:
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise DataError(f"{path} is damaged ({reason})", "delete it and get it again") from error

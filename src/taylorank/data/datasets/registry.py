@@ -113,9 +113,15 @@ def info(name: str) -> Dataset:
     known = _registry()
     if name in known:
         return known[name]
+    raise unknown(name)
+
+
+def unknown(name: str) -> DataError:
+    """Return the error for a name that no data set has; it proposes close ones."""
+    known = _registry()
     close = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)
     remedy = f"did you mean {' or '.join(close)}?" if close else f"choose one of: {', '.join(known)}"
-    raise DataError(f"unknown data set {name!r}", remedy)
+    return DataError(f"unknown data set {name!r}", remedy)
 
 
 def _registry() -> dict[str, Dataset]:
