@@ -1,0 +1,99 @@
+"""Public data sets by name: found in a data folder or the cache, else downloaded, checked and read.
+
+>>> from taylorank.data import datasets
+>>> datasets.info("ml-1m").files[0].name
+'ml-1m.zip'
+
+`get("ml-1m", protocol="paper")` gives the interactions as the papers clean them; `published_split("gowalla")` the
+train and test parts that others report numbers on. Set `TAYLORANK_DATA` to folders of your own, and
+`TAYLORANK_CACHE` to where downloads go.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from taylorank.data.datasets.fetch import Progress
+from taylorank.data.datasets.places import Located, cache_folder, locate
+from taylorank.data.datasets.registry import Counts, Dataset, File, Protocol, info, names
+from taylorank.data.interactions import Interactions
+from taylorank.errors import DataError
+
+__all__ = [
+    "Counts",
+    "Dataset",
+    "File",
+    "Protocol",
+    "cache_folder",
+    "get",
+    "info",
+    "names",
+    "path",
+    "published_split",
+]
+
+
+def get(name: str, *, protocol: str = "raw", progress: Progress | None = None) -> Interactions:
+    """Return the data set `name`: whole ("raw"), as the papers clean it ("paper"), or by another of its protocols.
+
+    `progress(done, total)` is called with bytes while something is downloaded.
+    """
+    dataset = info(name)
+    recipe = dataset.protocol(protocol)
+    located = locate(dataset, progress=progress)
+    return read(dataset, located, recipe)
+
+
+def read(dataset: Dataset, located: Located, recipe: Protocol) -> Interactions:
+    """Read files that `locate` found, and clean them by a protocol."""
+    data = _load(dataset, located, recipe)
+    data = data.with_step(f"data set {dataset.name}, protocol {recipe.name}, from {located.paths[0].parent}")
+    return data if recipe.core is None else data.core(recipe.core)
+
+
+def published_split(name: str, *, progress: Progress | None = None) -> tuple[Interactions, Interactions]:
+    """Return the train and test parts of a data set that was published in two, over the same ids."""
+    from taylorank.data.share import share_ids
+
+    dataset = info(name)
+    if not dataset.has_split:
+        having = ", ".join(n for n in names() if info(n).has_split)
+        raise DataError(f"{name} was published in one part", f"split it yourself; published splits: {having}")
+    located = locate(dataset, progress=progress)
+    parts = [_load(dataset, Located((file,), located.is_parquet), dataset.protocol("raw")) for file in located.paths]
+    train, test = share_ids(*parts)
+    record = f"part of {name} as published, from {located.paths[0].parent}"
+    return train.with_step(f"train {record}"), test.with_step(f"test {record}")
+
+
+def path(name: str, *, progress: Progress | None = None) -> Path:
+    """Find or download a data set; return its file or, if it has several, the folder that holds them."""
+    files = locate(info(name), progress=progress).paths
+    return files[0] if len(files) == 1 else files[0].parent
+
+
+def _load(dataset: Dataset, located: Located, recipe: Protocol) -> Interactions:
+    from taylorank.data.datasets.formats import parquet_files
+
+    official = recipe.loader or dataset.loader
+    if located.is_parquet and recipe.loader is not None:
+        raise DataError(
+            f"protocol {recipe.name} of {dataset.name} needs the official files, not {located.paths[0].name}",
+            f"put {' and '.join(file.name for file in dataset.files)} beside it",
+        )
+    load = parquet_files if located.is_parquet or official is None else official
+    return load(located.paths, _read_options(dataset, recipe))
+
+
+def _read_options(dataset: Dataset, recipe: Protocol) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "user": "user",
+        "item": "item",
+        "rating": dataset.rating,
+        "timestamp": dataset.timestamp,
+        "strength": recipe.strength,
+        "min_rating": recipe.min_rating,
+        "duplicates": recipe.duplicates,
+    }
+    return {name: value for name, value in options.items() if value is not None}

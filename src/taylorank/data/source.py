@@ -1,0 +1,64 @@
+"""What a DATA argument means: a file, or the name of a data set."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from taylorank.data.interactions import Interactions
+from taylorank.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from taylorank.data.datasets.fetch import Progress
+
+
+def open_data(
+    name_or_path: str | os.PathLike[str],
+    *,
+    protocol: str | None = None,
+    progress: Progress | None = None,
+    **read_options: Any,
+) -> Interactions:
+    """Return the interactions in a file, else of the data set of that name; a file that exists goes first.
+
+    `protocol` (None: "raw") is for data sets, `read_options` (those of `read_interactions`; None means not given) for
+    files. An .npz file is one that `Interactions.save_npz` wrote. `progress(done, total)` is told bytes.
+    """
+    options = {name: value for name, value in read_options.items() if value is not None}
+    path = Path(name_or_path).expanduser()
+    if path.is_file():
+        return _open_file(path, protocol, progress, options)
+    from taylorank.data import datasets
+
+    if str(name_or_path) not in datasets.names():
+        raise _neither(str(name_or_path), path)
+    if options:
+        raise ParameterError(
+            f"{', '.join(options)} applies to files, and {name_or_path} is a data set",
+            "choose a protocol instead",
+        )
+    return datasets.get(str(name_or_path), protocol=protocol or "raw", progress=progress)
+
+
+def _open_file(path: Path, protocol: str | None, progress: Progress | None, options: dict[str, Any]) -> Interactions:
+    if protocol is not None:
+        raise ParameterError(
+            f"protocol {protocol!r} applies to data sets, and {path} is a file",
+            "clean the file with read options",
+        )
+    if path.suffix == ".npz" and not options:
+        return Interactions.load_npz(path)
+    from taylorank.data.read import read_interactions
+
+    return read_interactions(path, progress=progress, **options)
+
+
+def _neither(name: str, path: Path) -> DataError:
+    if path.is_dir():
+        return DataError(f"{name} is a folder", "name a file inside it, or a data set")
+    if os.sep in name or path.suffix:
+        return DataError(f"no such file: {name}", "check the path")
+    from taylorank.data.datasets.registry import unknown
+
+    return DataError(f"{name!r} is neither a file nor a data set", unknown(name).remedy)

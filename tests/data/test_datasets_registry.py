@@ -1,0 +1,91 @@
+"""The list of data sets: complete, consistent, and helpful with misspelt names."""
+
+import dataclasses
+import re
+
+import pytest
+
+from taylorank.data import datasets
+from taylorank.data.datasets.registry import Counts
+from taylorank.errors import DataError, ParameterError, TaylorankError
+
+EVERY = [datasets.info(name) for name in datasets.names()]
+
+
+def every_set(test):
+    return pytest.mark.parametrize("dataset", EVERY, ids=[d.name for d in EVERY])(test)
+
+
+def test_the_papers_sets_and_the_benchmarks_are_there():
+    wanted = {"ml-10m", "amazon-electronics", "steam", "simplewiki", "gowalla", "yelp2018", "ml-1m", "ml-20m"}
+    assert wanted <= set(datasets.names())
+    assert len(set(datasets.names())) == len(datasets.names())
+
+
+@every_set
+def test_an_entry_can_be_cited_and_cleaned(dataset):
+    assert dataset.title
+    assert dataset.citation
+    assert dataset.terms
+    names = [protocol.name for protocol in dataset.protocols]
+    assert names[:2] == ["raw", "paper"]
+    assert len(set(names)) == len(names)
+    assert dataset.protocol("raw").core is None
+    assert dataset.protocol("raw").min_rating is None
+
+
+@every_set
+def test_counts_come_with_their_source(dataset):
+    for protocol in dataset.protocols:
+        assert (protocol.counts is None) == (protocol.counts_from == "")
+        if protocol.min_rating is not None:
+            assert dataset.rating is not None
+
+
+@every_set
+def test_files_have_an_address_a_loader_and_a_wellformed_checksum(dataset):
+    assert bool(dataset.files) == (dataset.loader is not None)
+    for file in dataset.files:
+        assert file.address.startswith("https://")
+        assert file.address.endswith(file.name.rpartition("/")[2])
+        assert file.checksum is None or re.fullmatch(r"md5:[0-9a-f]{32}|sha256:[0-9a-f]{64}", file.checksum)
+
+
+def test_file_names_do_not_collide():
+    names = [file.name for dataset in EVERY for file in dataset.files]
+    assert len(set(names)) == len(names)
+
+
+def test_entries_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        datasets.info("ml-1m").name = "other"
+
+
+def test_published_counts_are_the_papers():
+    assert datasets.info("ml-10m").protocol("paper").counts == Counts(69_815, 9_888, 8_240_192)
+    electronics = datasets.info("amazon-electronics")
+    assert electronics.protocol("published-counts").min_rating is None
+    assert electronics.protocol("paper").min_rating == 3
+
+
+@pytest.mark.parametrize(("misspelt", "meant"), [("ml1m", "ml-1m"), ("Gowala", "gowalla"), ("yelp", "yelp2018")])
+def test_a_misspelt_name_is_answered_with_close_ones(misspelt, meant):
+    with pytest.raises(DataError, match=rf"unknown data set '{misspelt}'; did you mean .*{meant}"):
+        datasets.info(misspelt)
+
+
+def test_a_name_like_no_other_is_answered_with_the_list():
+    with pytest.raises(DataError, match="choose one of: ml-100k, "):
+        datasets.info("zzz")
+
+
+def test_an_unknown_protocol_is_answered_with_those_there_are():
+    with pytest.raises(ParameterError, match="ml-1m has no protocol 'papers'; choose one of: raw, paper"):
+        datasets.get("ml-1m", protocol="papers")
+
+
+def test_a_set_in_one_part_has_no_published_split():
+    with pytest.raises(
+        TaylorankError, match="published in one part; split it yourself; published splits: gowalla, yelp"
+    ):
+        datasets.published_split("ml-1m")
