@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from taylorank.data import Interactions, bytesource, read_interactions
+from taylorank.data import Interactions, bytesource, read_interactions, tables
 from taylorank.errors import DataError, ParameterError, TaylorankError
 
 ROWS = [("u1", 7, 4.0, 30), ("u2", 7, 2.5, 10), ("u1", 9, 5.0, 20)]
@@ -161,6 +161,13 @@ def test_ids_text_keeps_text():
     assert pairs_of(read_interactions(io.BytesIO(b"user,item\n1,2\n"), ids="text")) == {("1", "2")}
     assert pairs_of(read_interactions(pl.DataFrame({"user": [1], "item": [2]}), ids="text")) == {("1", "2")}
     assert pairs_of(read_interactions(pl.DataFrame({"user": ["1"], "item": ["02"]}))) == {("1", "02")}
+
+
+def test_ids_text_over_several_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "BATCH_ROWS", 10)
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"user": range(50), "item": range(50)}).write_parquet(path, row_group_size=10)
+    assert read_interactions(path, ids="text").user_ids.tolist() == sorted(str(k) for k in range(50))
 
 
 def test_dates_and_what_only_looks_like_times():

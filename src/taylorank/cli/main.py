@@ -38,7 +38,7 @@ app.command(bench.bench)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     try:
         app(tokens, exit_on_error=False, print_error=False, result_action="return_value")

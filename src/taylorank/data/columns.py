@@ -24,6 +24,7 @@ class IdColumn:
 
     def __init__(self, role: str, *, text_only: bool) -> None:
         self.role = role
+        self.text_only = text_only
         self.is_text = text_only
         self._integers: list[NDArray[Any]] = []
         self._texts: list[pl.Series] = []
@@ -55,12 +56,12 @@ class IdColumn:
         self._texts += [*earlier, block]
 
     def _add_typed_integers(self, block: pl.Series) -> None:
-        if self.is_text and not self._texts:  # ids="text" was asked for
+        if self.text_only:
             self._add_text(block.cast(pl.String))
             return
         self._refuse_mixture(self._texts, block)
         if block.dtype == pl.UInt64 and len(block) and int(block.max()) >= 2**63:  # type: ignore[arg-type]
-            raise DataError(f"{self.role} id {block.max()} does not fit 64 bits", 'read with ids="text"')
+            raise DataError(f"{self.role} id {block.max()!r} does not fit 64 bits", 'read with ids="text"')
         self._integers.append(_narrow(block.cast(pl.Int64).to_numpy()))
 
     def _whole(self, block: pl.Series) -> pl.Series:

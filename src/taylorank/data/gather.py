@@ -35,7 +35,7 @@ class Gatherer:
         """Take the next rows; `first_row` is the number of the first one, for messages."""
         self.rows_read += len(table)
         keep = self._with_ids(table, first_row)
-        if self.roles.rating is not None:
+        if self.roles.rating is not None and self.min_rating is not None:
             ratings = self.ratings.parse(table[self.roles.rating], first_row)
             below = keep & (ratings < self.min_rating)
             self.rows_below += int(below.sum())

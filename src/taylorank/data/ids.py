@@ -140,7 +140,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_int64(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and -(2**63) <= int(value) < 2**63
 
 
 def _what_is_wrong(plain: list[Any]) -> tuple[str, str]:

@@ -232,8 +232,7 @@ class Interactions:
             and np.array_equal(self.by_user.indptr, other.by_user.indptr)
             and np.array_equal(self.by_user.indices, other.by_user.indices)
             and np.array_equal(self.strengths, other.strengths)
-            and (self.timestamps is None) == (other.timestamps is None)
-            and (self.timestamps is None or np.array_equal(self.timestamps, other.timestamps))
+            and _same_times(self.timestamps, other.timestamps)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -247,6 +246,10 @@ class Interactions:
         facts += [] if self.is_binary else ["strengths"]
         facts += [] if self.timestamps is None else ["timestamps"]
         return "\n  ".join([f"Interactions({', '.join(facts)})", *map(str, self.steps)])
+
+
+def _same_times(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    return np.array_equal(a, b) if a is not None and b is not None else a is b
 
 
 def _id_type(ids: Ids) -> Any:

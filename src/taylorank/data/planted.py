@@ -123,10 +123,11 @@ def _draw(user_factors: Floats, counts: NDArray[np.int64], truth: Truth, rng: np
 
 
 def _weights(user_factors: Floats, truth: Truth) -> Floats:
-    scores = user_factors @ truth.item_factors.T
+    scores: Floats = user_factors @ truth.item_factors.T
     scores += truth.item_bias
     scores -= scores.max(axis=1, keepdims=True)
-    return np.exp(scores, out=scores)
+    np.exp(scores, out=scores)
+    return scores
 
 
 def _race(weights: Floats, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
@@ -159,7 +160,8 @@ def _draw_repeatedly(weights: Floats, counts: NDArray[np.int64], rng: np.random.
     cells, user = cells[order], user[order]
     first = np.searchsorted(user, np.arange(len(counts)))
     keep = np.arange(len(cells)) - first[user] < counts[user]
-    return (cells[keep] % n_items).astype(np.int32)
+    items: NDArray[np.int64] = cells[keep] % n_items
+    return items.astype(np.int32)
 
 
 def _random_cells(mass: NDArray[np.float64], tries: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -195,4 +197,5 @@ def _times(counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.in
     is_event = np.ones(len(gaps), dtype=bool)
     is_event[ends - 1] = False
     fraction = (total - np.repeat(before, counts + 1)) / np.repeat(span, counts + 1)
-    return (YEAR * fraction[is_event]).astype(np.int64)
+    seconds: NDArray[np.float64] = YEAR * fraction[is_event]
+    return seconds.astype(np.int64)

@@ -49,7 +49,8 @@ def frame_rows(frame: Any, columns: Sequence[str]) -> Iterator[tuple[pl.DataFram
 def _series(column: Any, name: str) -> pl.Series:
     """Convert one column; without pyarrow too, which pandas users may lack."""
     if column.implementation.is_polars() or column.implementation.is_pyarrow():
-        return column.to_polars().alias(name)
+        native: pl.Series = column.to_polars()
+        return native.alias(name)
     values = column.to_numpy()
     if values.dtype != object:
         return pl.Series(name, values)

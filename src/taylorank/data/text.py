@@ -5,15 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 
 from taylorank.data.roles import POSITIONS, Roles
 from taylorank.errors import DataError
+
+if TYPE_CHECKING:
+    import _csv
 
 TextFormat = Literal["csv", "tsv", "dat", "inter"]
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
@@ -34,9 +37,13 @@ class Layout:
         """Return the fields of one line."""
         if self.is_double_colon:
             line = line.replace("::", JOINT)
-        quoting = csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE
-        rows = list(csv.reader([line.rstrip("\r\n")], delimiter=self.separator, quoting=quoting))
-        return rows[0] if rows else []
+        return next(self.reader([line.rstrip("\r\n")]), [])
+
+    def reader(self, lines: Iterable[str]) -> _csv.Reader:
+        """Return a slow and exact reader of such lines."""
+        return csv.reader(
+            lines, delimiter=self.separator, quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE, strict=True
+        )
 
 
 def detect_layout(head: bytes, *, kind: TextFormat, separator: str | None, columns: Sequence[str] | None) -> Layout:
@@ -164,9 +171,8 @@ def spells_integers_plainly(body: bytes, separator: str) -> bool:
 
 def _parse_slowly(text: str, layout: Layout, columns: Sequence[str], line: int) -> pl.DataFrame:
     """Parse what the fast reader refuses (a quote inside a field), or say which line is wrong."""
-    quoting = csv.QUOTE_MINIMAL if layout.quote else csv.QUOTE_NONE
     text = text.replace("::", JOINT) if layout.is_double_colon else text
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=layout.separator, quoting=quoting, strict=True)
+    reader = layout.reader(io.StringIO(text, newline=""))
     wanted = [layout.names.index(c) for c in columns]
     rows = []
     try:

@@ -7,6 +7,7 @@ items are relevant in all, which is at least 1. Each returns (B,) values; the me
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,34 +21,39 @@ def ndcg(hits: Hits, relevant: Counts) -> Values:
     """Σ_i hit_i / log2(i + 1), over the same sum when the first min(k, relevant) ranks are all hits."""
     discounts = 1 / np.log2(np.arange(2, hits.shape[1] + 2))
     ideal = np.cumsum(discounts)
-    gained: Values = hits @ discounts
-    return gained / ideal[np.minimum(relevant, hits.shape[1]) - 1]
+    best = ideal[np.minimum(relevant, hits.shape[1]) - 1]
+    return _share(hits @ discounts, best)
 
 
 def recall(hits: Hits, relevant: Counts) -> Values:
     """Hits over the number of relevant items (not over min(k, that number))."""
-    return hits.sum(axis=1) / relevant
+    return _share(hits.sum(axis=1), relevant)
 
 
 def precision(hits: Hits, relevant: Counts) -> Values:
     """Hits over k."""
-    return hits.sum(axis=1) / hits.shape[1]
+    return _share(hits.sum(axis=1), hits.shape[1])
 
 
 def hit_rate(hits: Hits, relevant: Counts) -> Values:
     """1 if there is a hit, else 0."""
-    return hits.any(axis=1).astype(np.float64)
+    return _share(hits.any(axis=1), 1)
 
 
 def mrr(hits: Hits, relevant: Counts) -> Values:
     """1 / rank of the first hit; 0 without one."""
-    return np.where(hits.any(axis=1), 1 / (np.argmax(hits, axis=1) + 1), 0.0)
+    return _share(hits.any(axis=1), np.argmax(hits, axis=1) + 1)
 
 
 def map(hits: Hits, relevant: Counts) -> Values:
     """Σ over hits of the precision at their rank, over the number of relevant items."""
     at_rank = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
-    return (hits * at_rank).sum(axis=1) / relevant
+    return _share((hits * at_rank).sum(axis=1), relevant)
+
+
+def _share(part: NDArray[Any], whole: NDArray[Any] | int) -> Values:
+    values: Values = part / whole
+    return values
 
 
 METRICS: dict[str, Callable[[Hits, Counts], Values]] = {

@@ -28,7 +28,8 @@ class Popularity(Estimator):
         data = read_interactions(train)
         self.train_: Interactions = data
         weights = data.strengths.astype(np.float64)
-        self.item_counts_: NDArray[np.float64] = np.bincount(data.by_user.indices, weights, minlength=data.n_items)
+        counts = np.bincount(data.by_user.indices, weights, minlength=data.n_items)
+        self.item_counts_: NDArray[np.float64] = counts.astype(np.float64)
         return self
 
     @property
