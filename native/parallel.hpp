@@ -18,7 +18,7 @@ void parallel_for(std::int64_t count, int threads, const Task& task) {
         for (std::int64_t i = next++; i < count; i = next++) task(i);
     };
     const std::int64_t helpers = std::min<std::int64_t>(threads, count) - 1;
-    std::vector<std::jthread> pool;
+    std::vector<std::thread> pool;
     if (helpers > 0) pool.reserve(helpers);
     try {
         while (static_cast<std::int64_t>(pool.size()) < helpers) pool.emplace_back(work);
@@ -26,6 +26,7 @@ void parallel_for(std::int64_t count, int threads, const Task& task) {
         // The system grants no more threads; those that run, and this one, do all the work.
     }
     work();
+    for (std::thread& helper : pool) helper.join();
 }
 
 }  // namespace taylorank

@@ -14,8 +14,8 @@ CACHE_LINE = 64
 def aligned_empty(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     """Return an uninitialised C-ordered array whose data starts on a cache line.
 
-    NumPy starts large arrays 16 bytes into a page, so every 64-byte vector load touches two cache lines;
-    gather-sums over factors that start on a line are faster by a fifth or so (`taylorank.bench.gather_sum`).
+    NumPy promises 16 bytes only, and then every 64-byte vector load of a gather-sum touches two cache lines.
+    Factors that are gathered often are worth keeping in such an array; `gather_sum` returns one.
 
     >>> aligned_empty((3, 5), np.float32).ctypes.data % 64
     0
