@@ -1,0 +1,32 @@
+// Runs numbered tasks on several threads. Threads live for one call only, so a fork between calls is safe.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace taylorank {
+
+// Calls task(0), …, task(count - 1) once each, in any order; `task` must not throw.
+template <class Task>
+void parallel_for(std::int64_t count, int threads, const Task& task) {
+    std::atomic<std::int64_t> next{0};
+    const auto work = [&] {
+        for (std::int64_t i = next++; i < count; i = next++) task(i);
+    };
+    const std::int64_t helpers = std::min<std::int64_t>(threads, count) - 1;
+    std::vector<std::thread> pool;
+    if (helpers > 0) pool.reserve(helpers);
+    try {
+        while (static_cast<std::int64_t>(pool.size()) < helpers) pool.emplace_back(work);
+    } catch (const std::system_error&) {
+        // The system grants no more threads; those that run, and this one, do all the work.
+    }
+    work();
+    for (std::thread& helper : pool) helper.join();
+}
+
+}  // namespace taylorank

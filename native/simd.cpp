@@ -1,0 +1,52 @@
+#include "simd.hpp"
+
+#include <stdexcept>
+
+#define TAYLORANK_DECLARE(level)                                         \
+    namespace taylorank::level {                                         \
+    template <class T>                                                   \
+    bool gather_sum_chunk(const GatherSum<T>&, const Chunk&, T* carry);  \
+    extern template bool gather_sum_chunk(const GatherSum<float>&, const Chunk&, float*);   \
+    extern template bool gather_sum_chunk(const GatherSum<double>&, const Chunk&, double*); \
+    }
+#define TAYLORANK_LEVEL_OF(level) \
+    Level { #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double> }
+
+TAYLORANK_DECLARE(baseline)
+#ifdef TAYLORANK_HAS_AVX2
+TAYLORANK_DECLARE(avx2)
+#endif
+#ifdef TAYLORANK_HAS_AVX512
+TAYLORANK_DECLARE(avx512)
+#endif
+
+namespace taylorank {
+namespace {
+
+std::vector<Level> find_levels() {
+    std::vector<Level> levels{TAYLORANK_LEVEL_OF(baseline)};
+#ifdef TAYLORANK_HAS_AVX2
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) levels.push_back(TAYLORANK_LEVEL_OF(avx2));
+#endif
+#ifdef TAYLORANK_HAS_AVX512
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+        levels.push_back(TAYLORANK_LEVEL_OF(avx512));
+#endif
+    return levels;
+}
+
+}  // namespace
+
+const std::vector<Level>& supported_levels() {
+    static const std::vector<Level> levels = find_levels();
+    return levels;
+}
+
+const Level& level_named(const std::string& name) {
+    for (const Level& level : supported_levels())
+        if (name == level.name) return level;
+    throw std::invalid_argument("this CPU or this build has no SIMD level " + name);
+}
+
+}  // namespace taylorank

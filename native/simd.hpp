@@ -1,0 +1,23 @@
+// The SIMD levels this build has, and which of them this CPU can run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gather_sum.hpp"
+
+namespace taylorank {
+
+struct Level {
+    const char* name;
+    GatherSumChunk<float> gather_sum_float;
+    GatherSumChunk<double> gather_sum_double;
+};
+
+// Built and supported by this CPU, slowest first; never empty. Found once, when first asked.
+const std::vector<Level>& supported_levels();
+
+// Throws std::invalid_argument if the level is not among the supported ones.
+const Level& level_named(const std::string& name);
+
+}  // namespace taylorank
