@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taylorank.errors import DataError
@@ -44,13 +44,24 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def writable_folder(path: str | os.PathLike[str]) -> Path:
-    """Make the folder `path`, and find out now rather than after the work whether it can be written to."""
+@contextmanager
+def output_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make the folder `path`, finding out before the work whether it can be written to.
+
+    If the block fails, folders that were made for it and are still empty go again.
+    """
     folder = Path(path)
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise DataError(f"cannot write to folder {folder}: {error.strerror}", "choose another with --out") from error
-    return folder
+        raise DataError(f"cannot write to folder {folder}: {error.strerror}", "choose another folder") from error
+    try:
+        yield folder
+    except BaseException:
+        with suppress(OSError):
+            for place in made:
+                place.rmdir()
+        raise

@@ -31,9 +31,7 @@ def random_factors(n: int, width: int, dtype: Any = np.float32) -> np.ndarray:
     return np.random.default_rng(1).standard_normal((n, width)).astype(dtype)
 
 
-def run_native(
-    rows: CSR, factors: np.ndarray, *, level: str = "", threads: int = 1, chunk_items: int = 0
-) -> Any:
+def run_native(rows: CSR, factors: np.ndarray, *, level: str = "", threads: int = 1, chunk_items: int = 0) -> Any:
     assert backend.native is not None
     out = np.full((rows.n_rows, factors.shape[1]), np.nan, dtype=factors.dtype)
     weights = None if rows.weights is None else rows.weights.astype(factors.dtype)
@@ -246,9 +244,7 @@ def test_a_bad_index_is_found_in_any_chunk():
         indices = rows.indices.copy()
         indices[position] = 20
         with pytest.raises(ValueError, match=f"at position {position} "):
-            run_native(
-                dataclasses.replace(rows, indices=indices), random_factors(20, 3), threads=2, chunk_items=7
-            )
+            run_native(dataclasses.replace(rows, indices=indices), random_factors(20, 3), threads=2, chunk_items=7)
 
 
 def test_wide_index_arrays_are_refused():

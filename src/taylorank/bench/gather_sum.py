@@ -5,13 +5,11 @@ a cache line, as PyTorch's own do, except for `ours, plain array`. PyTorch and o
 `sequential` is our kernel on the same row lengths with indices that count upwards: what is left when no
 access is random.
 
-    python -m taylorank.bench.gather_sum --json docs/bench/gather_sum.json
+    taylorank bench gather-sum --json docs/bench/gather_sum.json
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +22,6 @@ from taylorank.bench.machine import describe_machine
 from taylorank.bench.timing import Times, time_in_turns
 from taylorank.data.csr import CSR
 from taylorank.kernels import aligned_empty, gather_sum
-from taylorank.output import atomic_path
 
 USERS, ITEMS = 69_815, 9_888
 Contenders = dict[str, Callable[[], object]]
@@ -48,6 +45,21 @@ def run(*, quick: bool = False, threads: int = 2) -> dict[str, Any]:
         "machine": machine,
         "cases": cases,
     }
+
+
+def describe(record: dict[str, Any]) -> list[str]:
+    """Say the results in words."""
+    lines = []
+    for case in record["cases"]:
+        ours = case["results"]["ours"]
+        peers = ", ".join(
+            f"{name} {case['results'][name]['times_ours']:.2f} times ours"
+            for name in ("scipy", "torch (MKL)")
+            if name in case["results"]
+        )
+        size = f"{case['interactions'] / 1e6:.1f} M, {case['direction']}, K = {case['factors']}"
+        lines.append(f"{size}: {1000 * ours['median_s']:.1f} ms, {ours['gathered_gb_per_s']:.0f} GB/s; {peers}")
+    return lines
 
 
 def long_tailed(interactions: int, *, users: int = USERS, items: int = ITEMS, seed: int = 0) -> CSR:
@@ -132,18 +144,3 @@ def check_agreement(contenders: Contenders) -> None:
     for name, call in contenders.items():
         if name != "sequential":
             np.testing.assert_allclose(np.asarray(call()), expected, rtol=1e-3, atol=2e-2, err_msg=name)
-
-
-def main() -> None:
-    """Run from the command line and write the results."""
-    parser = argparse.ArgumentParser(description="Time gather-sum against SciPy and PyTorch.")
-    parser.add_argument("--json", required=True, help="where to write the results")
-    parser.add_argument("--quick", action="store_true", help="small data, to see that it runs")
-    arguments = parser.parse_args()
-    results = run(quick=arguments.quick)
-    with atomic_path(arguments.json) as path:
-        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -25,13 +25,13 @@ REPEATS = 3
 
 def run(*, quick: bool = False) -> dict[str, Any]:
     """Generate the rows, time every contender on both files, and return a JSON-ready record."""
-    from taylorank.bench.machine import machine_facts
+    from taylorank.bench.machine import describe_machine
 
     rows = QUICK_ROWS if quick else ROWS
     with tempfile.TemporaryDirectory(prefix="taylorank-bench-") as folder:
         paths = write_rows(Path(folder), rows)
         results = [_compare(kind, path, 1 if quick else REPEATS) for kind, path in paths.items()]
-    return {"benchmark": "read", "rows": rows, "results": results, "machine": machine_facts()}
+    return {"benchmark": "read", "rows": rows, "results": results, "machine": describe_machine()}
 
 
 def describe(record: dict[str, Any]) -> list[str]:

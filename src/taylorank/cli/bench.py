@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json as json_format
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
 
 from taylorank.bench import BENCHMARKS, run_benchmark
 from taylorank.errors import ParameterError
-from taylorank.output import atomic_path, writable_folder
+from taylorank.output import atomic_path, output_folder
 
 
 def bench(
@@ -28,7 +28,7 @@ def bench(
 
     Example: taylorank bench gather-sum --json gather_sum.json
     """
-    console = Console(quiet=quiet, highlight=False)
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     chosen = names or []
     unknown = [name for name in chosen if name not in BENCHMARKS]
     if unknown:
@@ -36,15 +36,21 @@ def bench(
     if not chosen:
         console.print(f"benchmarks: {', '.join(BENCHMARKS)}")
         return
-    if json is not None:
-        writable_folder(json.parent)
-    records = {}
-    for name in chosen:
-        with console.status(f"benchmark {name}"):
-            records[name], lines = run_benchmark(name, quick=quick)
-        console.print("\n".join([name, *(f"  {line}" for line in lines)]), soft_wrap=True)
-    if json is not None:
+    if json is None:
+        _run_all(chosen, quick, console)
+        return
+    with output_folder(json.parent):
+        records = _run_all(chosen, quick, console)
         content = next(iter(records.values())) if len(records) == 1 else records
         with atomic_path(json) as temporary:
-            temporary.write_text(json_format.dumps(content, indent=2) + "\n")
-        console.print(f"written: {json}", soft_wrap=True)
+            temporary.write_text(json_format.dumps(content, indent=1) + "\n")
+    console.print(f"written: {json}")
+
+
+def _run_all(names: list[str], quick: bool, console: Console) -> dict[str, Any]:
+    records = {}
+    for name in names:
+        with console.status(f"benchmark {name}"):
+            records[name], lines = run_benchmark(name, quick=quick)
+        console.print("\n".join([name, *(f"  {line}" for line in lines)]))
+    return records

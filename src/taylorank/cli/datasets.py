@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from taylorank.cli.options import FileOptions
 from taylorank.data import datasets
 from taylorank.data.datasets.places import locate, present
 from taylorank.data.describe import Description, Spread, describe
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 app = App(name="datasets", help="List, get and describe public data sets.")
 
+NO_OPTIONS = FileOptions()
 Quiet = Annotated[bool, Parameter(name="--quiet", negative="", help="Show results only, no progress.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Write JSON to standard output.")]
 
@@ -80,10 +82,21 @@ def get(name: str, /, *, protocol: str | None = None, out: Path | None = None, q
 
 
 @app.command
-def stats(data: str, /, *, protocol: str | None = None, json_: Json = False, quiet: Quiet = False) -> None:
+def stats(
+    data: str,
+    /,
+    *,
+    protocol: str | None = None,
+    core: int | None = None,
+    options: FileOptions = NO_OPTIONS,
+    json_: Json = False,
+    quiet: Quiet = False,
+) -> None:
     """Describe a data set or a file: sizes, activity, popularity, time span, and what was done to it.
 
     Example: taylorank datasets stats ml-100k --protocol paper
+
+    Example: taylorank datasets stats ratings.csv --user who --item what --min-rating 3 --core 5
 
     Parameters
     ----------
@@ -91,9 +104,14 @@ def stats(data: str, /, *, protocol: str | None = None, json_: Json = False, qui
         A file, or a name from `taylorank datasets list`.
     protocol
         For data sets: "raw" (the default), "paper" or another that the list shows.
+    core
+        Keep users and items with at least this many interactions first.
+    options
+        For files.
     """
     with _download_bar(data, quiet) as progress:
-        facts = describe(open_data(data, protocol=protocol, progress=progress))
+        interactions = open_data(data, protocol=protocol, progress=progress, **options.given())
+    facts = describe(interactions if core is None else interactions.core(core))
     if json_:
         _print_json(asdict(facts))
         return

@@ -15,7 +15,7 @@ from taylorank.errors import TaylorankError
 
 HELP = """Ranking models from interaction logs, in closed form.
 
-Examples:
+Start with one of these:
 
     taylorank run                           the whole way on planted data, in seconds
     taylorank datasets list                 what can be fetched

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,8 +16,8 @@ from rich.table import Table
 import taylorank
 from taylorank.data import Interactions, planted
 from taylorank.models import Popularity
-from taylorank.output import atomic_path, writable_folder
-from taylorank.ranking import Oracle, evaluate
+from taylorank.output import atomic_path, output_folder
+from taylorank.ranking import Oracle, Scorer, evaluate
 
 SHOWN = ("ndcg@10", "recall@10", "mrr@10", "ndcg@20", "recall@20")
 
@@ -37,25 +38,34 @@ def run(
 
     Example: taylorank run --users 5000 --items 2000 --interactions 200000 --out results
     """
-    folder = writable_folder(out)
-    console = Console(quiet=quiet)
-    with console.status("planting data"):
-        data = planted(users, items, interactions=interactions, seed=seed).core(core)
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    with output_folder(out) as folder:
+        with console.status("planting data"):
+            data = planted(users, items, interactions=interactions, seed=seed).core(core)
+        console.print(repr(data), markup=False)
+        results = _fit_all(data, seed, console)
+        console.print(_table(results))
+        target = folder / "results.json"
+        with atomic_path(target) as temporary:
+            temporary.write_text(json.dumps(_document(data, results, seed), indent=2) + "\n")
+    console.print(f"\nwritten: {target}")
+
+
+def _fit_all(data: Interactions, seed: int, console: Console) -> list[dict[str, Any]]:
     train, valid, test = data.split(seed=seed)
-    console.print(data, highlight=False)
-    console.print(f"train {train.nnz:,}, validation {valid.nnz:,}, test {test.nnz:,} interactions\n", highlight=False)
+    console.print(f"train {train.nnz:,}, validation {valid.nnz:,}, test {test.nnz:,} interactions\n")
+    models: dict[str, Callable[[], Scorer]] = {
+        "Popularity": lambda: Popularity().fit(train),
+        "best possible": lambda: Oracle(train),
+    }
     results = []
-    for name, fit in (("Popularity", lambda: Popularity().fit(train)), ("best possible", lambda: Oracle(train))):
+    for name, fit in models.items():
         with console.status(f"fitting {name}"):
             results.append(_measure(name, fit, test, [train, valid]))
-    console.print(_table(results))
-    target = folder / "results.json"
-    with atomic_path(target) as temporary:
-        temporary.write_text(json.dumps(_document(data, results, seed), indent=2) + "\n")
-    console.print(f"\nwritten: {target}", highlight=False)
+    return results
 
 
-def _measure(name: str, fit: Any, test: Interactions, seen: list[Interactions]) -> dict[str, Any]:
+def _measure(name: str, fit: Callable[[], Scorer], test: Interactions, seen: list[Interactions]) -> dict[str, Any]:
     start = time.perf_counter()
     model = fit()
     fitted = time.perf_counter()
@@ -79,7 +89,7 @@ def _table(results: list[dict[str, Any]]) -> Table:
 
 
 def _document(data: Interactions, results: list[dict[str, Any]], seed: int) -> dict[str, Any]:
-    from taylorank.bench.machine import machine_facts
+    from taylorank.bench.machine import describe_machine
 
     return {
         "taylorank": taylorank.__version__,
@@ -92,5 +102,5 @@ def _document(data: Interactions, results: list[dict[str, Any]], seed: int) -> d
         },
         "protocol": "80/10/10 per user, full ranking, train and validation masked",
         "results": results,
-        "machine": machine_facts(),
+        "machine": describe_machine(),
     }

@@ -44,9 +44,7 @@ def gather_sum(
         target[...] = reference.gather_sum(plain, factors, weights=values)
         return target
     try:
-        backend.native.gather_sum(
-            indptr, indices, factors, values, target, level=backend.simd_level(), threads=threads
-        )
+        backend.native.gather_sum(indptr, indices, factors, values, target, level=backend.simd_level(), threads=threads)
     except ValueError as error:
         raise ParameterError(str(error), reference.REMEDY) from error
     return target

@@ -37,12 +37,12 @@ def precision(hits: Hits, relevant: Counts) -> Values:
 
 def hit_rate(hits: Hits, relevant: Counts) -> Values:
     """1 if there is a hit, else 0."""
-    return _share(hits.any(axis=1), 1)
+    return _share(hits.sum(axis=1) > 0, 1)
 
 
 def mrr(hits: Hits, relevant: Counts) -> Values:
     """1 / rank of the first hit; 0 without one."""
-    return _share(hits.any(axis=1), np.argmax(hits, axis=1) + 1)
+    return _share(hits.sum(axis=1) > 0, np.argmax(hits, axis=1) + 1)
 
 
 def map(hits: Hits, relevant: Counts) -> Values:

@@ -1,0 +1,152 @@
+"""The command line as a person meets it: exit codes, one clear line, nothing left behind."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from taylorank import cli
+
+
+def run(*arguments: str) -> int:
+    try:
+        cli.main(list(arguments))
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def test_run_prints_a_table_and_writes_the_results(tmp_path, capsys):
+    small = ("--users", "200", "--items", "80", "--interactions", "3000", "--seed", "3")
+    assert run("run", "--out", str(tmp_path / "a"), *small) == 0
+    shown = capsys.readouterr().out
+    assert "Popularity" in shown
+    assert "best possible" in shown
+    assert "core(5) removed" in shown
+    results = json.loads((tmp_path / "a" / "results.json").read_text())
+    scores = {r["model"]: r["metrics"]["ndcg@10"] for r in results["results"]}
+    assert 0 < scores["Popularity"] < scores["best possible"] < 1
+    assert results["machine"]["kernels"]
+    assert run("run", "--out", str(tmp_path / "b"), "--quiet", *small) == 0
+    assert capsys.readouterr().out == ""
+    again = json.loads((tmp_path / "b" / "results.json").read_text())
+    assert [r["metrics"] for r in again["results"]] == [r["metrics"] for r in results["results"]]
+
+
+def test_version_names_the_kernels(capsys):
+    assert run("--version") == 0
+    line = capsys.readouterr().out
+    assert line.startswith("taylorank ")
+    assert "kernels" in line
+    assert "thread" in line
+
+
+@pytest.mark.parametrize("words", [(), ("run",), ("datasets",), ("datasets", "get"), ("datasets", "stats"), ("bench",)])
+def test_every_command_has_help_with_an_example(words, capsys):
+    assert run(*words, "--help") == 0
+    shown = capsys.readouterr().out
+    assert "taylorank " + " ".join(words) in shown
+    if words not in ((), ("datasets",)):
+        assert "Example: taylorank" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "--core", "4000"), "core(4000) removed all"),
+        (("run", "--interactions", "5"), "do not fit"),
+        (("run", "--seed", "soon"), "--seed"),
+        (("dance",), "dance"),
+        (("datasets", "stats", "nowhere.csv"), "no such file: nowhere.csv"),
+        (("datasets", "stats", "ml-2m"), "did you mean"),
+        (("bench", "nothing"), "no benchmark 'nothing'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(*arguments) == 2
+    complaint = capsys.readouterr().err
+    assert words in complaint
+    assert complaint.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def write_bad_files(folder):
+    good = b"user,item\n" + b"".join(b"%d,%d\n" % (k, k % 9) for k in range(2000))
+    pl.DataFrame({"user": [1], "item": [2]}).write_parquet(folder / "whole.parquet")
+    contents = {
+        "empty.csv": b"",
+        "cut.csv.gz": gzip.compress(good)[:500],
+        "cut.parquet": (folder / "whole.parquet").read_bytes()[:-30],
+        "binary.csv": bytes(range(256)),
+        "latin.csv": "user,item\n1,é\n".encode("latin-1"),
+        "columns.csv": b"who,what\n1,2\n",
+        "twice.csv": b"user,item,user\n1,2,3\n",
+        "ambiguous.csv": b"user,uid,item\n1,2,3\n",
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return list(contents)
+
+
+def test_every_bad_file_is_one_line_and_exit_code_2(tmp_path, capsys):
+    for name in write_bad_files(tmp_path):
+        assert run("datasets", "stats", str(tmp_path / name)) == 2, name
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.count("\n") == 1, captured.err
+        assert name in captured.err
+
+
+def test_files_are_read_with_the_options_given(tmp_path, capsys):
+    path = tmp_path / "log.txt"
+    path.write_text("who|what|stars\n007|x|5\n7|x|1\n8|y|4\n")
+    options = ("--user", "who", "--item", "what", "--rating", "stars", "--min-rating", "3", "--json")
+    assert run("datasets", "stats", str(path), *options) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["users"], facts["items"], facts["interactions"]) == (2, 2, 2)
+    path.write_text("a,1\nb,2\n")
+    assert run("datasets", "stats", str(path), "--columns", "item,user", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["users"] == 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not os.path.isdir("/proc"), reason="needs a folder nobody can write to")
+def test_an_unwritable_folder_is_found_before_the_work(capsys):
+    assert run("run", "--out", "/proc/taylorank") == 2
+    captured = capsys.readouterr()
+    assert "cannot write to folder /proc/taylorank" in captured.err
+    assert captured.out == ""
+
+
+def test_bench_runs_and_writes_json(tmp_path, capsys):
+    target = tmp_path / "new" / "bench.json"
+    assert run("bench", "read", "gather-sum", "--quick", "--json", str(target)) == 0
+    shown = capsys.readouterr().out
+    assert "against pandas" in shown
+    assert "scipy" in shown
+    records = json.loads(target.read_text())
+    assert {r["format"] for r in records["read"]["results"]} == {"csv", "parquet"}
+    assert records["gather-sum"]["cases"]
+
+
+def test_the_module_is_quick_to_import_and_needs_only_numpy_and_scipy():
+    """What the closed-form path imports; polars, rich and the rest must wait until they are used."""
+    code = (
+        "import sys, numpy as np, taylorank as tr\n"
+        "train, valid, test = tr.planted(50, 30, interactions=300).core(2).split()\n"
+        "tr.evaluate(tr.Popularity().fit(train), test, seen=[train, valid])\n"
+        "tr.Interactions.from_arrays(['a'], ['b']).save_npz('x.npz'); tr.Interactions.load_npz('x.npz')\n"
+        "heavy = {'polars', 'narwhals', 'rich', 'cyclopts', 'pandas', 'torch', 'backports', 'safetensors'}\n"
+        "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)\n"
+    )
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
