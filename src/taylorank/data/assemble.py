@@ -56,7 +56,8 @@ def from_codes(
         raise ParameterError(f"duplicates={duplicates!r} is unknown", 'choose "last", "sum" or "max"')
     (user_ids, user_codes), (item_ids, item_codes) = users, items
     shape = (len(user_ids), len(item_ids))
-    indptr, indices, order = sort_pairs(user_codes, item_codes, shape)
+    want_order = strengths is not None or timestamps is not None
+    indptr, indices, order = sort_pairs(user_codes, item_codes, shape, want_order=want_order)
     rows = CSR(indptr, indices, None if strengths is None else strengths[order], shape[1])
     times = None if timestamps is None else timestamps[order]
     rows, times, merged = _merge_repeats(rows, times, duplicates)

@@ -9,10 +9,9 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TypeVar, cast
+from typing import IO, cast
 
 import numpy as np
 
@@ -23,9 +22,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-Item = TypeVar("Item")
 Progress = Callable[[int, int], None]
-BLOCK_BYTES = 1 << 25
+BLOCK_BYTES = 1 << 23
 GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
 
 
@@ -136,13 +134,3 @@ def _end_of_last_line(text: bytes) -> int:
     is_inside = np.logical_xor.accumulate(symbols == ord('"'))
     ends = np.flatnonzero((symbols == ord("\n")) & ~is_inside)
     return int(ends[-1]) + 1 if len(ends) else 0
-
-
-def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield the same items, fetching the next one in a thread while the last is worked on."""
-    end = object()
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        coming = pool.submit(next, items, end)
-        while (item := coming.result()) is not end:
-            coming = pool.submit(next, items, end)
-            yield cast(Item, item)

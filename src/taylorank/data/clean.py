@@ -22,7 +22,7 @@ def core(
     space, and so do users and items without any interaction.
     """
     least_users, least_items = _thresholds(k, users, items)
-    keep_users, keep_items = core_masks(data.by_user, data.by_item, least_users, least_items)
+    keep_users, keep_items = core_masks(data, least_users, least_items)
     name = f"core({k})" if k is not None else f"core(users={least_users}, items={least_items})"
     kept = restrict(data, keep_users, keep_items)
     if not kept.nnz:
@@ -43,22 +43,23 @@ def _thresholds(k: int | None, users: int | None, items: int | None) -> tuple[in
     return max(int(pair[0] or 0), 1), max(int(pair[1] or 0), 1)
 
 
-def core_masks(
-    by_user: CSR, by_item: CSR, least_users: int, least_items: int
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def core_masks(data: Interactions, least_users: int, least_items: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which users and items stay. Each entry is visited at most twice, so the work is linear.
 
     A round removes the users that fell short in the round before, counts down the items they met, and removes
     those items in turn; only rows of removed users and items are read.
     """
-    rows, least = (by_user, by_item), (least_users, least_items)
-    degree = [side.row_lengths.copy() for side in rows]
+    least = (least_users, least_items)
+    degree = [data.by_user.row_lengths, np.bincount(data.by_user.indices, minlength=data.n_items)]
     keep = [degree[s] >= least[s] for s in (0, 1)]
     frontier = [np.flatnonzero(~keep[s]) for s in (0, 1)]
     side = 0
     while len(frontier[0]) or len(frontier[1]):
+        if not len(frontier[side]):
+            side = 1 - side
         other = 1 - side
-        touched, times = np.unique(_neighbours(rows[side], frontier[side]), return_counts=True)
+        rows = data.by_item if side else data.by_user
+        touched, times = np.unique(_neighbours(rows, frontier[side]), return_counts=True)
         degree[other][touched] -= times
         fallen = touched[(degree[other][touched] < least[other]) & keep[other][touched]]
         keep[other][fallen] = False

@@ -30,21 +30,14 @@ class IdColumn:
         self._texts: list[pl.Series] = []
 
     def add(self, block: pl.Series, *, from_text_file: bool) -> None:
-        """Take the next block; it has no missing values."""
-        if from_text_file and block.dtype == pl.String:
-            integers = None if self.is_text else integers_spelled(block)
-            if integers is None:
-                self._add_text(block)
-            else:
-                self._integers.append(_narrow(integers))
-        elif from_text_file and self.is_text:
-            self._add_text(block.cast(pl.String))
-        elif block.dtype.is_integer():
-            self._add_typed_integers(block)
-        elif block.dtype.is_float():
-            self._add_typed_integers(self._whole(block))
+        """Take the next block; it has no missing values. In a text file, integers may turn out to be text later."""
+        if block.dtype.is_float():
+            block = self._whole(block)
+        if block.dtype.is_integer():
+            self._add_integers(block, may_be_text=from_text_file)
         elif block.dtype in (pl.String, pl.Categorical, pl.Enum):
-            self._refuse_mixture(self._integers, block)
+            if self._integers and not from_text_file:
+                raise DataError(f"the {self.role} column mixes integers and text", "convert it to text")
             self._add_text(block.cast(pl.String))
         else:
             raise DataError(f"the {self.role} column holds {block.dtype}", "use integers or text as ids")
@@ -55,11 +48,12 @@ class IdColumn:
         self.is_text = True
         self._texts += [*earlier, block]
 
-    def _add_typed_integers(self, block: pl.Series) -> None:
-        if self.text_only:
+    def _add_integers(self, block: pl.Series, *, may_be_text: bool) -> None:
+        if self.text_only or (self.is_text and may_be_text):
             self._add_text(block.cast(pl.String))
             return
-        self._refuse_mixture(self._texts, block)
+        if self.is_text:
+            raise DataError(f"the {self.role} column mixes integers and text", "convert it to text")
         if block.dtype == pl.UInt64 and len(block) and int(block.max()) >= 2**63:  # type: ignore[arg-type]
             raise DataError(f"{self.role} id {block.max()!r} does not fit 64 bits", 'read with ids="text"')
         self._integers.append(_narrow(block.cast(pl.Int64).to_numpy()))
@@ -71,10 +65,6 @@ class IdColumn:
         if odd.any():
             raise DataError(f"{self.role} id {values[np.argmax(odd)]} is not an integer", "use integers or text as ids")
         return block.cast(pl.Int64)
-
-    def _refuse_mixture(self, others: list[Any], block: pl.Series) -> None:
-        if others:
-            raise DataError(f"the {self.role} column mixes integers and text", "convert it to text")
 
     def numbered(self) -> tuple[Ids, NDArray[np.int32]]:
         """Return the distinct ids in order, and each row's position among them."""
@@ -96,14 +86,20 @@ def number_text(values: pl.Series) -> tuple[Ids, NDArray[np.int32]]:
     return Ids(array), codes.to_numpy()
 
 
-def integers_spelled(texts: pl.Series) -> NDArray[np.int64] | None:
-    """Return the integers that `texts` spell, or None if one of them is not an integer's usual spelling."""
+def integers_or_text(texts: pl.Series) -> pl.Series:
+    """Return the integers that `texts` spell, or `texts` if one of them is not an integer's usual spelling."""
     integers = texts.cast(pl.Int64, strict=False)
-    if integers.null_count():
-        return None
-    values = integers.to_numpy()
+    if integers.null_count() > texts.null_count():
+        return texts
     # What parses is at least as long as its usual spelling, so equal totals mean equal spellings.
-    return values if int(texts.str.len_bytes().sum()) == _spelled_length(values) else None
+    spelled = _spelled_length(integers.drop_nulls().to_numpy())
+    return integers if int(texts.str.len_bytes().sum()) == spelled else texts
+
+
+def numbers_or_text(texts: pl.Series) -> pl.Series:
+    """Return the numbers that `texts` spell, or `texts` if one of them is no number."""
+    numbers = texts.cast(pl.Float64, strict=False)
+    return texts if numbers.null_count() > texts.null_count() else numbers
 
 
 POWERS_OF_TEN = 10 ** np.arange(1, 20, dtype=np.uint64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from taylorank.data.assemble import from_codes
 from taylorank.data.ids import Ids
 from taylorank.data.interactions import Interactions
+from taylorank.data.threads import usable_cpus
 from taylorank.data.truth import Floats, Truth
 from taylorank.errors import ParameterError
 
@@ -107,7 +107,7 @@ def _draw_all(counts: NDArray[np.int64], truth: Truth, seed: int) -> NDArray[np.
         rng = np.random.default_rng([seed, 1 + block])
         return _draw(truth.user_factors[users], counts[users], truth, rng)
 
-    with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(max_workers=usable_cpus()) as pool:
         return np.concatenate(list(pool.map(draw, range(len(starts)))))
 
 

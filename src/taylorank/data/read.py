@@ -128,7 +128,7 @@ def _read_file(source: Any, options: Options) -> Interactions:
 
 
 def _read_opened(source: Any, name: str, options: Options) -> Interactions:
-    from taylorank.data.bytesource import PARQUET, open_binary, read_ahead, read_chunk, text_blocks
+    from taylorank.data.bytesource import PARQUET, open_binary, read_chunk, text_blocks
 
     with open_binary(source) as file:
         head = read_chunk(file, 1 << 16)
@@ -145,7 +145,7 @@ def _read_opened(source: Any, name: str, options: Options) -> Interactions:
         blocks = _watched(blocks, file, source, options)
         if kind == "adjacency":
             return _read_adjacency(blocks, name)
-        return _read_text(read_ahead(blocks), kind, name, options)
+        return _read_text(blocks, kind, name, options)
 
 
 def _format_of(name: str, head: bytes) -> Format:
