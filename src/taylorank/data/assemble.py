@@ -121,26 +121,29 @@ def number_integers(values: NDArray[np.int64]) -> tuple[Ids, NDArray[np.int32]]:
     low, high = int(values.min()), int(values.max())
     if high - low >= max(4 * len(values), 1 << 20):
         distinct, codes = np.unique(values, return_inverse=True)
-        return Ids(distinct), _codes(codes, len(distinct))
+        check_count(len(distinct))
+        return Ids(distinct), codes.astype(np.int32)
+    low = min(low, 0) if high < 4 * len(values) else low  # spares a subtraction per row
+    offset = values - low if low else values
     present = np.zeros(high - low + 1, dtype=bool)
-    offset = values - low
     present[offset] = True
-    position = np.cumsum(present, dtype=np.int64) - 1
     distinct = np.flatnonzero(present) + low
-    return Ids(distinct), _codes(position, len(distinct))[offset]
+    check_count(len(distinct))
+    position = np.cumsum(present, dtype=np.int32) - np.int32(1)
+    return Ids(distinct), position[offset]
 
 
 def _number_text(values: NDArray[Any]) -> tuple[Ids, NDArray[np.int32]]:
     distinct = np.empty(len(unique := sorted(set(values.tolist()))), dtype=object)
     distinct[:] = unique
     ids = Ids(distinct)
-    return ids, _codes(ids.positions(values), len(ids))
+    check_count(len(ids))
+    return ids, ids.positions(values).astype(np.int32)
 
 
-def _codes(codes: NDArray[Any], count: int) -> NDArray[np.int32]:
+def check_count(count: int) -> None:
     if count >= INDEX_LIMIT:
         raise DataError(f"{count:,} distinct ids exceed 2³¹ - 1", "clean or sample the data first")
-    return codes.astype(np.int32, copy=False)
 
 
 def check_strengths(values: Column | None) -> NDArray[np.float32] | None:

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from taylorank.data.assemble import number_integers
-from taylorank.data.csr import INDEX_LIMIT
+from taylorank.data.assemble import check_count, number_integers
 from taylorank.data.ids import Ids
 from taylorank.errors import DataError
 
@@ -78,8 +77,7 @@ class IdColumn:
 def number_text(values: pl.Series) -> tuple[Ids, NDArray[np.int32]]:
     """Number text ids in ascending order (by code point, as Python sorts)."""
     distinct = values.unique().sort()
-    if len(distinct) >= INDEX_LIMIT:
-        raise DataError(f"{len(distinct):,} distinct ids exceed 2³¹ - 1", "clean or sample the data first")
+    check_count(len(distinct))
     array = np.empty(len(distinct), dtype=object)
     array[:] = distinct.to_list()
     codes = values.cast(pl.Enum(distinct)).to_physical().cast(pl.Int32)
@@ -94,12 +92,6 @@ def integers_or_text(texts: pl.Series) -> pl.Series:
     # What parses is at least as long as its usual spelling, so equal totals mean equal spellings.
     spelled = _spelled_length(integers.drop_nulls().to_numpy())
     return integers if int(texts.str.len_bytes().sum()) == spelled else texts
-
-
-def numbers_or_text(texts: pl.Series) -> pl.Series:
-    """Return the numbers that `texts` spell, or `texts` if one of them is no number."""
-    numbers = texts.cast(pl.Float64, strict=False)
-    return texts if numbers.null_count() > texts.null_count() else numbers
 
 
 POWERS_OF_TEN = 10 ** np.arange(1, 20, dtype=np.uint64)

@@ -45,9 +45,9 @@ class Gatherer:
             strengths = self.strengths.parse(table[self.roles.strength], first_row)
             self.strengths.add(strengths[keep])
         self._add_times(table, first_row, keep)
-        kept = table if everything else table.filter(pl.Series(keep))
-        self.users.add(kept[self.roles.user], from_text_file=from_text_file)
-        self.items.add(kept[self.roles.item], from_text_file=from_text_file)
+        mask = pl.Series(keep)
+        for ids, name in ((self.users, self.roles.user), (self.items, self.roles.item)):
+            ids.add(table[name] if everything else table[name].filter(mask), from_text_file=from_text_file)
 
     def _with_ids(self, table: pl.DataFrame, first_row: int) -> NDArray[np.bool_]:
         keep = np.ones(len(table), dtype=bool)

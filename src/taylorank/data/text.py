@@ -6,13 +6,15 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from taylorank.data.columns import integers_or_text, numbers_or_text
+from taylorank.data.columns import integers_or_text
 from taylorank.data.roles import POSITIONS, Roles
 from taylorank.data.threads import map_in_threads
 from taylorank.errors import DataError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 TextFormat = Literal["csv", "tsv", "dat", "inter"]
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
+STRIP = 1 << 18  # bytes looked at together; they and what is computed from them fit the cache
 JOINT = "\x1f"  # stands for "::" where one byte is needed; the character made for separating units
 
 
@@ -105,10 +108,16 @@ def text_rows(blocks: Iterator[bytes], layout: Layout, roles: Roles) -> Iterator
     tables = map_in_threads(lambda block: _parse(block, layout, roles), itertools.chain([body], blocks))
     try:
         for table in tables:
-            yield table.filter(~pl.all_horizontal(pl.all().is_null())), line
+            yield _without_blank_lines(table), line
             line += len(table)
     except LineError as error:
         raise DataError(f"line {line + error.line:,} {error.fault}", error.remedy) from None
+
+
+def _without_blank_lines(table: pl.DataFrame) -> pl.DataFrame:
+    if not all(column.null_count() for column in table):
+        return table
+    return table.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
 class LineError(Exception):
@@ -126,21 +135,49 @@ def _after_first_line(block: bytes) -> bytes:
 
 
 def _parse(body: bytes, layout: Layout, roles: Roles) -> pl.DataFrame:
+    """Parse a block straight into numbers where the fast reader can and nothing is lost, else as text."""
     if layout.is_double_colon:
         body = body.replace(b"::", JOINT.encode())
-    table = _parse_fast(body, layout, roles.columns)
-    if table is None:
+    numbers = dict.fromkeys(filter(None, (roles.rating, roles.strength)), pl.Float64)
+    ids = dict.fromkeys((roles.user, roles.item), pl.Int64)
+    attempts: list[dict[str, type[pl.DataType]]] = [{**numbers, **ids}, {**numbers}, {}]
+    for types in attempts if spells_integers_plainly(body, layout.separator) else attempts[1:]:
+        table = _parse_fast(body, layout, roles.columns, types)
+        if table is not None:
+            break
+    else:
         table = _parse_slowly(body.decode(), layout, roles.columns)
+    if table[roles.user].dtype != pl.String:
+        return table
     if layout.has_header:
         _refuse_second_header(table, roles)
-    ids = [integers_or_text(table[name]) for name in (roles.user, roles.item)]
-    numbers = [
-        numbers_or_text(table[name]) for name in dict.fromkeys((roles.rating, roles.strength)) if name is not None
-    ]
-    return table.with_columns(*ids, *numbers)
+    return table.with_columns(integers_or_text(table[name]) for name in (roles.user, roles.item))
 
 
-def _parse_fast(body: bytes, layout: Layout, columns: Sequence[str]) -> pl.DataFrame | None:
+def spells_integers_plainly(body: bytes, separator: str) -> bool:
+    """Whether every field that parses as an integer is that integer's usual spelling, so that none is lost.
+
+    No for "007", "+7", "-0", " 7", and whatever stands in quotes.
+    """
+    doubtful = [mark for mark in (b'"', b"+", b" ", b"\t") if mark != separator.encode()]
+    if any(mark in body for mark in doubtful) or (b"-" in body and b"-0" in body):
+        return False
+    if body[:1] == b"0" and body[1:2].isdigit():
+        return False
+    symbols = np.frombuffer(body, dtype=np.uint8)
+    starts = range(0, max(len(symbols) - 2, 0), STRIP)
+    return not any(_zero_leads(symbols[k : k + STRIP + 2]) for k in starts)
+
+
+def _zero_leads(symbols: NDArray[np.uint8]) -> bool:
+    """Whether a 0 stands between what is no digit and a digit."""
+    is_digit = symbols - np.uint8(ord("0")) < 10
+    return bool(np.any((symbols[1:-1] == ord("0")) & (is_digit[2:] > is_digit[:-2])))
+
+
+def _parse_fast(
+    body: bytes, layout: Layout, columns: Sequence[str], types: Mapping[str, type[pl.DataType]]
+) -> pl.DataFrame | None:
     """Parse a block; None if the fast reader refuses it, or would take an open quote for one long field."""
     if layout.quote is not None and body.count(b'"') % 2 == 1:
         return None
@@ -153,6 +190,7 @@ def _parse_fast(body: bytes, layout: Layout, columns: Sequence[str]) -> pl.DataF
             separator=layout.separator,
             quote_char=layout.quote,
             infer_schema=False,
+            schema_overrides={place: types.get(c, pl.String) for place, c in wanted.items()},
         )
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
