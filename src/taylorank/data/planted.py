@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +10,12 @@ from numpy.typing import NDArray
 from taylorank.data.assemble import from_codes
 from taylorank.data.ids import Ids
 from taylorank.data.interactions import Interactions
-from taylorank.data.threads import usable_cpus
+from taylorank.data.threads import map_in_threads
 from taylorank.data.truth import Floats, Truth
 from taylorank.errors import ParameterError
 
 BLOCK_CELLS = 1 << 21
+TILE = 1 << 18  # multiplications; OpenBLAS calls its threads for more
 BUSY = 16  # a user who wants more than a sixteenth of all items is busy
 YEAR = 365 * 24 * 3600
 
@@ -100,20 +100,21 @@ def _draw_all(counts: NDArray[np.int64], truth: Truth, seed: int) -> NDArray[np.
     """Draw for all users, in blocks with a random stream each, so that threads do not change the outcome."""
     n_items = len(truth.item_bias)
     size = max(1, BLOCK_CELLS // n_items)
-    starts = range(0, len(counts), size)
 
-    def draw(block: int) -> NDArray[np.int32]:
-        users = slice(starts[block], starts[block] + size)
-        rng = np.random.default_rng([seed, 1 + block])
+    def draw(number: int) -> NDArray[np.int32]:
+        users = slice(number * size, (number + 1) * size)
+        rng = np.random.default_rng([seed, 1 + number])
         return _draw(truth.user_factors[users], counts[users], truth, rng)
 
-    with ThreadPoolExecutor(max_workers=usable_cpus()) as pool:
-        return np.concatenate(list(pool.map(draw, range(len(starts)))))
+    return np.concatenate(list(map_in_threads(draw, iter(range(-(-len(counts) // size))))))
 
 
 def _draw(user_factors: Floats, counts: NDArray[np.int64], truth: Truth, rng: np.random.Generator) -> NDArray[np.int32]:
     """Draw counts[x] distinct items for each user x of the block, by user, in order of drawing."""
-    weights = _weights(user_factors, truth)  # (B, N)
+    scores = _product(user_factors, truth.item_factors.T)
+    scores += truth.item_bias
+    scores -= scores.max(axis=1, keepdims=True)
+    weights = np.exp(scores, out=scores)  # (B, N)
     busy = counts * BUSY > weights.shape[1]
     drawn = np.empty(int(counts.sum()), dtype=np.int32)
     is_busy = np.repeat(busy, counts)
@@ -122,12 +123,14 @@ def _draw(user_factors: Floats, counts: NDArray[np.int64], truth: Truth, rng: np
     return drawn
 
 
-def _weights(user_factors: Floats, truth: Truth) -> Floats:
-    scores: Floats = user_factors @ truth.item_factors.T
-    scores += truth.item_bias
-    scores -= scores.max(axis=1, keepdims=True)
-    np.exp(scores, out=scores)
-    return scores
+def _product(left: Floats, right: Floats) -> Floats:
+    """Multiply in tiles so small that BLAS stays on this thread: its own would wait for work in a busy loop."""
+    out = np.empty((len(left), right.shape[1]), dtype=np.float32)
+    width = max(1, TILE // (16 * right.shape[0]))
+    for i in range(0, len(left), 16):
+        for j in range(0, right.shape[1], width):
+            np.matmul(left[i : i + 16], right[:, j : j + width], out=out[i : i + 16, j : j + width])
+    return out
 
 
 def _race(weights: Floats, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
@@ -143,7 +146,8 @@ def _draw_repeatedly(weights: Floats, counts: NDArray[np.int64], rng: np.random.
     Draws come sorted by (user, item) with a random arrival time each, so that repeats are neighbours; a user
     keeps the items that arrive first.
     """
-    mass = np.cumsum(weights, dtype=np.float64)
+    mass = weights.astype(np.float64).ravel()
+    np.cumsum(mass, out=mass)  # twice as fast as cumsum(weights, dtype=np.float64)
     n_items = weights.shape[1]
     cells = np.empty(0, dtype=np.int64)  # x · N + y, ascending
     arrivals = np.empty(0)
