@@ -8,6 +8,7 @@ INSTALL := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install
 
 .PHONY: run test lint clean
 run: $(VENV)/.run
+	$(BIN)/taylorank --version
 	$(BIN)/taylorank run
 
 test: export TAYLORANK_REQUIRE_NATIVE := 1

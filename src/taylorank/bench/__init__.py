@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from taylorank.bench.machine import cpu_ticks, stolen_share
 from taylorank.errors import ParameterError
 
 # Each module has run(*, quick) -> record and describe(record) -> lines of text.
@@ -16,5 +17,7 @@ def run_benchmark(name: str, *, quick: bool = False) -> tuple[dict[str, Any], li
     if name not in BENCHMARKS:
         raise ParameterError(f"no benchmark {name!r}", f"choose from {', '.join(BENCHMARKS)}")
     module = importlib.import_module(BENCHMARKS[name])
+    before = cpu_ticks()
     record: dict[str, Any] = module.run(quick=quick)
+    record["machine"]["stolen_cpu_share"] = stolen_share(before, cpu_ticks())
     return record, module.describe(record)

@@ -27,6 +27,24 @@ def describe_machine() -> dict[str, Any]:
     }
 
 
+def cpu_ticks() -> list[int] | None:
+    """Return the CPU time spent so far, by kind as in /proc/stat, or None where there is no such file."""
+    try:
+        return [int(ticks) for ticks in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+    except OSError:
+        return None
+
+
+def stolen_share(before: list[int] | None, after: list[int] | None) -> float | None:
+    """Return the share of busy CPU time that other tenants of a virtual machine's host took meanwhile."""
+    if before is None or after is None:
+        return None
+    spent = [b - a for a, b in zip(before, after, strict=True)]
+    user, nice, system, _, _, irq, softirq, steal = spent[:8]
+    busy = user + nice + system + irq + softirq + steal
+    return round(steal / busy, 3) if busy else 0.0
+
+
 def _proc_field(path: str, field: str) -> str | None:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()

@@ -19,7 +19,7 @@ import numpy as np
 
 ROWS = 20_000_000
 QUICK_ROWS = 200_000
-REPEATS = 3
+REPEATS = 5
 
 
 def run(*, quick: bool = False) -> dict[str, Any]:

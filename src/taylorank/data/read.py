@@ -14,7 +14,7 @@ from scipy import sparse
 
 from taylorank.data.assemble import from_codes, from_columns, from_matrix, number_integers
 from taylorank.data.interactions import Duplicates, Interactions
-from taylorank.errors import DataError, ParameterError
+from taylorank.errors import DataError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,11 +97,17 @@ def read_interactions(
     _check_options(options)
     if sparse.issparse(source):
         return from_matrix(source)
-    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        return _read_file(source, options)
     if isinstance(source, Interactions):
         return source
-    return _read_in_memory(source, options)
+    try:
+        if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+            return _read_file(source, options)
+        return _read_in_memory(source, options)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"reading this needs {error.name}, which is not installed",
+            "install taylorank with pip, or bring the data as .npz (Interactions.save_npz)",
+        ) from error
 
 
 def _check_options(options: Options) -> None:

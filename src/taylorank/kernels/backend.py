@@ -8,6 +8,7 @@ Three environment variables decide:
 
 from __future__ import annotations
 
+import importlib
 import operator
 import os
 from dataclasses import dataclass
@@ -29,13 +30,13 @@ class KernelInfo:
     threads: int
 
     def __str__(self) -> str:
-        level = f", {self.simd}" if self.simd else ""
-        return f"{self.kind} kernels{level}, {self.threads} thread{'s' if self.threads != 1 else ''}"
+        detail = self.simd or "without the native module, which needs a C++20 compiler at install"
+        return f"{self.kind} kernels, {detail}, {self.threads} thread{'s' if self.threads != 1 else ''}"
 
 
 def _load_native() -> ModuleType | None:
     try:
-        from taylorank.kernels import _native
+        return importlib.import_module("taylorank.kernels._native")
     except ImportError as error:
         if os.environ.get("TAYLORANK_REQUIRE_NATIVE", "0") not in ("", "0"):
             raise MissingExtraError(
@@ -43,7 +44,6 @@ def _load_native() -> ModuleType | None:
                 "install taylorank where a C++20 compiler is present, or unset the variable",
             ) from error
         return None
-    return _native
 
 
 native = _load_native()

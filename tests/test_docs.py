@@ -1,0 +1,21 @@
+"""Numbers in the docs are those that the named commands wrote."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from taylorank.bench import gather_sum, read
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize("module", [gather_sum, read])
+def test_the_benchmark_page_says_what_the_files_hold(module):
+    name = module.__name__.rpartition(".")[2]
+    record = json.loads((ROOT / "docs" / "bench" / f"{name}.json").read_text())
+    told = textwrap.indent("\n".join(module.describe(record)), "    ")
+    assert told in (ROOT / "docs" / "benchmarks.md").read_text()
