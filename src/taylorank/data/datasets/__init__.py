@@ -53,7 +53,11 @@ def read(dataset: Dataset, located: Located, recipe: Protocol) -> Interactions:
 
 
 def published_split(name: str, *, progress: Progress | None = None) -> tuple[Interactions, Interactions]:
-    """Return the train and test parts of a data set that was published in two, over the same ids."""
+    """Return the train and test parts of a data set that was published in two, over the same ids.
+
+    A pair that stands in both gives a `LeakageWarning`.
+    """
+    from taylorank.data.leakage import check_leakage
     from taylorank.data.share import share_ids
 
     dataset = info(name)
@@ -63,6 +67,7 @@ def published_split(name: str, *, progress: Progress | None = None) -> tuple[Int
     located = locate(dataset, progress=progress)
     parts = [_load(dataset, Located((file,), located.is_parquet), dataset.protocol("raw")) for file in located.paths]
     train, test = share_ids(*parts)
+    check_leakage(train, test)
     record = f"part of {name} as published, from {located.paths[0].parent}"
     return train.with_step(f"train {record}"), test.with_step(f"test {record}")
 
