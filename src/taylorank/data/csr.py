@@ -11,7 +11,7 @@ from scipy import sparse
 
 Indptr = NDArray[np.int64]
 Indices = NDArray[np.int32]
-Weights = NDArray[np.float32]
+Weights = NDArray[Any]  # float32 in data; solvers may hold float64
 
 INDEX_LIMIT = 2**31
 Array = TypeVar("Array", bound=NDArray[Any])

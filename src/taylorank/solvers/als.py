@@ -1,0 +1,109 @@
+"""Alternating least squares for RG²: one K × K matrix per half-step, shared by all rows.
+
+In the scaled variables P' = √c P, Q' = √q Q (see `objectives.rg`):
+
+    P' = S' Q' (Q'ᵀQ' + λ I)⁻¹            Q' = S'ᵀ P' (P'ᵀP' + λ C I)⁻¹
+
+A sweep costs one sparse product each way, two Gram matrices and two Cholesky factorisations:
+O(nnz·K + (M + N)·K² + K³).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from taylorank.errors import ParameterError
+from taylorank.objectives import RG
+from taylorank.solvers.centred import CentredMatrix
+from taylorank.solvers.spectral import scaled_matrix
+from taylorank.solvers.svd import gram
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class AlsSweep:
+    """What a callback is told after each sweep; return True from it to stop."""
+
+    sweep: int
+    loss: float
+    seconds: float
+    user_factors: Floats
+    item_factors: Floats
+
+
+def solve_als(
+    objective: RG,
+    factors: int,
+    *,
+    penalty: float,
+    sweeps: int = 50,
+    tolerance: float = 1e-4,
+    start: Floats | None = None,
+    random_state: int = 0,
+    callback: Callable[[AlsSweep], object] | None = None,
+) -> tuple[Floats, Floats]:
+    """Return (P, Q) after at most `sweeps` sweeps from item factors `start` (random if None).
+
+    Stops when a sweep lowers the loss by ≤ `tolerance` · (L(0) − L), L(0) being the loss of zero factors; sparse
+    data leave most of L(0) to nobody, so a decrease relative to L itself would stop too early. `penalty` is λ.
+    """
+    if penalty < 0:
+        raise ParameterError(f"penalty={penalty} is negative", "use 0 or more")
+    matrix = scaled_matrix(objective)
+    root_q, root_c = matrix.right[:, None], matrix.left[:, None]
+    Q = _start(matrix, factors, random_state) if start is None else start.astype(matrix.right.dtype) * root_q
+    began = time.perf_counter()
+    zero_loss = 0.5 * objective.squared_norm
+    last = np.inf
+    for sweep in range(1, sweeps + 1):
+        P = half_step(matrix.apply(Q), gram(Q), penalty)
+        image = matrix.apply_transposed(P)
+        users = gram(P)
+        Q = half_step(image, users, penalty * objective.context_total)
+        loss = zero_loss - _gain(image, Q, users) + 0.5 * penalty * _size(users, Q, objective.context_total)
+        if callback is not None:
+            seconds = time.perf_counter() - began
+            if callback(AlsSweep(sweep, loss, seconds, _unscaled(P, root_c), _unscaled(Q, root_q))):
+                break
+        if last - loss <= tolerance * (zero_loss - loss):
+            break
+        last = loss
+    return _unscaled(P, root_c), _unscaled(Q, root_q)
+
+
+def _start(matrix: CentredMatrix, factors: int, random_state: int) -> Floats:
+    noise = np.random.default_rng(random_state).standard_normal((matrix.shape[1], factors))
+    return (noise * (0.1 / np.sqrt(factors))).astype(matrix.right.dtype) * matrix.right[:, None]
+
+
+def half_step(image: Floats, square: NDArray[np.float64], ridge: float) -> Floats:
+    """Return image · (square + ridge I)⁻¹."""
+    system = square + ridge * np.eye(len(square))
+    try:
+        factor = linalg.cho_factor(system, lower=True)
+    except linalg.LinAlgError:
+        # A rank-deficient Gram matrix without ridge: the least-norm solution is the limit of small ridges.
+        return image @ linalg.pinvh(system).astype(image.dtype)
+    return image @ linalg.cho_solve(factor, np.eye(len(square))).astype(image.dtype)
+
+
+def _gain(image: Floats, Q: Floats, users: NDArray[np.float64]) -> float:
+    """⟨S', P'Q'ᵀ⟩ − ½ ‖P'Q'ᵀ‖², with image = S'ᵀP'."""
+    linear = np.einsum("ij,ij->", image, Q, dtype=np.float64)
+    return float(linear) - 0.5 * float(np.vdot(users, gram(Q)))
+
+
+def _size(users: NDArray[np.float64], Q: Floats, total: float) -> float:
+    return float(np.trace(users)) + total * float(np.einsum("ij,ij->", Q, Q, dtype=np.float64))
+
+
+def _unscaled(factors: Floats, root: Floats) -> Floats:
+    return np.divide(factors, root, out=np.zeros_like(factors), where=root > 0)
