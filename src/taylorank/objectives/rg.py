@@ -121,5 +121,6 @@ def rg_objective(
 def proposal(data: Interactions, exponent: float) -> NDArray[np.float64]:
     """Return q_y ∝ max(Σ_x r_xy, 1)^γ, which sums to 1."""
     popularity = np.bincount(data.by_user.indices, data.strengths.astype(np.float64), minlength=data.n_items)
-    q = np.maximum(popularity, 1.0) ** exponent
-    return q / q.sum()
+    q: NDArray[np.float64] = np.maximum(popularity, 1.0) ** exponent
+    q /= q.sum()
+    return q

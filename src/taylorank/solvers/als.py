@@ -81,7 +81,9 @@ def solve_als(
 
 def _start(matrix: CentredMatrix, factors: int, random_state: int) -> Floats:
     noise = np.random.default_rng(random_state).standard_normal((matrix.shape[1], factors))
-    return (noise * (0.1 / np.sqrt(factors))).astype(matrix.right.dtype) * matrix.right[:, None]
+    start: Floats = (noise * (0.1 / np.sqrt(factors))).astype(matrix.right.dtype)
+    start *= matrix.right[:, None]
+    return start
 
 
 def half_step(image: Floats, square: NDArray[np.float64], ridge: float) -> Floats:
@@ -91,8 +93,11 @@ def half_step(image: Floats, square: NDArray[np.float64], ridge: float) -> Float
         factor = linalg.cho_factor(system, lower=True)
     except linalg.LinAlgError:
         # A rank-deficient Gram matrix without ridge: the least-norm solution is the limit of small ridges.
-        return image @ linalg.pinvh(system).astype(image.dtype)
-    return image @ linalg.cho_solve(factor, np.eye(len(square))).astype(image.dtype)
+        inverse = linalg.pinvh(system)
+    else:
+        inverse = linalg.cho_solve(factor, np.eye(len(square)))
+    out: Floats = image @ inverse.astype(image.dtype)
+    return out
 
 
 def _gain(image: Floats, Q: Floats, users: NDArray[np.float64]) -> float:

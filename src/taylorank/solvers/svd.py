@@ -123,7 +123,8 @@ class Ritz:
             error += np.square(strip).sum(axis=0)
         values = np.sqrt(self.squares)
         scale = values * values[0]
-        return np.divide(np.sqrt(error), scale, out=np.zeros_like(error), where=scale > 0)
+        out: NDArray[np.float64] = np.divide(np.sqrt(error), scale, out=np.zeros_like(error), where=scale > 0)
+        return out
 
     def kept(self, count: int, passes: int, *, converged: bool) -> Svd:
         """Return the first `count` triplets."""
@@ -153,9 +154,10 @@ def _degree(squares: NDArray[np.float64]) -> int:
 
 def chebyshev(matrix: CentredMatrix, ritz: Ritz, degree: int) -> Floats:
     """T_d(2 SᵀS / β − I) X by the three-term recurrence; the first product is the one that Ritz has."""
-    bound = max(float(ritz.squares[-1]), np.finfo(np.float32).tiny * float(ritz.squares[0]))
+    bound = max(float(ritz.squares[-1]), float(np.finfo(np.float32).tiny) * float(ritz.squares[0]))
     double = np.asarray(2 / bound, dtype=ritz.right.dtype)
-    before, now = ritz.right, ritz.image * double
+    before = ritz.right
+    now: Floats = ritz.image * double
     now -= before
     for _ in range(degree - 1):
         after = matrix.apply_transposed(matrix.apply(now))
