@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from taylorank.data import Interactions, check_leakage, datasets, planted, read_interactions, share_ids
-    from taylorank.models import Popularity
+    from taylorank.models import RG2, RGX, Popularity, load
     from taylorank.ranking import evaluate
 
 try:
@@ -20,19 +20,25 @@ except PackageNotFoundError:  # run from a source tree that was never installed
 _HOMES = {
     "Interactions": "taylorank.data",
     "Popularity": "taylorank.models",
+    "RG2": "taylorank.models",
+    "RGX": "taylorank.models",
     "check_leakage": "taylorank.data",
     "evaluate": "taylorank.ranking",
+    "load": "taylorank.models",
     "planted": "taylorank.data",
     "read_interactions": "taylorank.data",
     "share_ids": "taylorank.data",
 }
 
 __all__ = [
+    "RG2",
+    "RGX",
     "Interactions",
     "Popularity",
     "check_leakage",
     "datasets",
     "evaluate",
+    "load",
     "planted",
     "read_interactions",
     "share_ids",

@@ -74,6 +74,19 @@ class Interactions:
         return from_columns(users, items, strengths, timestamps, duplicates=duplicates, action="from arrays")
 
     @classmethod
+    def from_positions(
+        cls,
+        users: tuple[Ids, NDArray[np.int32]],
+        items: tuple[Ids, NDArray[np.int32]],
+        *,
+        strengths: Weights | None = None,
+    ) -> Interactions:
+        """Build over given id spaces: (ids, position of each row) for users and for items."""
+        from taylorank.data.assemble import from_codes
+
+        return from_codes(users, items, strengths, None, duplicates="last", action="from positions")
+
+    @classmethod
     def from_matrix(cls, matrix: Any, *, users: Ids | None = None, items: Ids | None = None) -> Interactions:
         """Build from a SciPy sparse matrix (users × items); ids are row and column numbers unless given."""
         from taylorank.data.assemble import from_matrix

@@ -27,9 +27,15 @@ FORMAT = 1
 
 def save_npz(data: Interactions, path: str | os.PathLike[str]) -> None:
     """Write `data` to `path`; the file appears whole or not at all."""
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, allow_pickle=False, **pack(data))
+
+
+def pack(data: Interactions, *, with_truth: bool = True) -> dict[str, NDArray[Any]]:
+    """Return everything as named arrays of plain numbers."""
     rows = data.by_user
     arrays: dict[str, NDArray[Any]] = {
-        "taylorank_interactions": np.array(FORMAT),
+        "taylorank_interactions": np.array([FORMAT]),
         "indptr": rows.indptr,
         "indices": rows.indices,
         "steps": _text_bytes(json.dumps([asdict(step) for step in data.steps])),
@@ -39,11 +45,11 @@ def save_npz(data: Interactions, path: str | os.PathLike[str]) -> None:
     if rows.weights is not None:
         arrays["strengths"] = rows.weights
     if data.timestamps is not None:
-        arrays["timestamps"] = data.timestamps
-    if data.truth is not None:
+        dates = data.timestamps.dtype.kind == "M"
+        arrays["dates" if dates else "timestamps"] = data.timestamps.view(np.int64) if dates else data.timestamps
+    if data.truth is not None and with_truth:
         arrays |= {f"truth_{name}": value for name, value in vars(data.truth).items()}
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
+    return arrays
 
 
 def load_npz(path: str | os.PathLike[str]) -> Interactions:
@@ -52,7 +58,7 @@ def load_npz(path: str | os.PathLike[str]) -> Interactions:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             if "taylorank_interactions" not in archive:
                 raise DataError(f"{path} holds no interactions", "give a file that Interactions.save_npz wrote")
-            version = int(archive["taylorank_interactions"])
+            version = int(archive["taylorank_interactions"].ravel()[0])
             if version > FORMAT:
                 raise DataError(f"{path} has format {version}, newer than {FORMAT}", "update taylorank")
             arrays = {name: archive[name] for name in archive.files}
@@ -63,16 +69,19 @@ def load_npz(path: str | os.PathLike[str]) -> Interactions:
             raise
         raise DataError(f"{path} is damaged or not an .npz file", "write it again with save_npz") from error
     try:
-        return _unpack(arrays)
+        return unpack(arrays)
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise DataError(f"{path} is damaged ({error})", "write it again with save_npz") from error
 
 
-def _unpack(arrays: Mapping[str, NDArray[Any]]) -> Interactions:
+def unpack(arrays: Mapping[str, NDArray[Any]]) -> Interactions:
+    """Return the interactions that `pack` took apart; raise KeyError or ValueError if they do not fit."""
     users, items = _unpack_ids("users", arrays), _unpack_ids("items", arrays)
     indptr = arrays["indptr"].astype(np.int64, copy=False)
     indices = arrays["indices"].astype(np.int32, copy=False)
     strengths, times = arrays.get("strengths"), arrays.get("timestamps")
+    if "dates" in arrays:
+        times = arrays["dates"].view("datetime64[us]")
     _check_rows(indptr, indices, (len(users), len(items)))
     for column in (strengths, times):
         if column is not None and len(column) != len(indices):

@@ -1,5 +1,8 @@
 """What users fit."""
 
+from taylorank.models.factor import FactorModel
 from taylorank.models.popularity import Popularity
+from taylorank.models.rg import RG2, RGX
+from taylorank.models.storage import load
 
-__all__ = ["Popularity"]
+__all__ = ["RG2", "RGX", "FactorModel", "Popularity", "load"]
