@@ -53,7 +53,7 @@ def test_rgx_and_als_reach_the_same_model(parts):
     expected = spectral.user_factors @ spectral.item_factors.T
     for other in (
         tr.RGX(factors=6, regularization=0.79, tolerance=0),
-        tr.RG2(factors=6, regularization=0.79, solver="als", tolerance=0, iterations=400),
+        tr.RG2(factors=6, regularization=0.79, solver="als", tolerance=0, iterations=3000),
     ):
         got = other.fit(train)
         np.testing.assert_allclose(got.user_factors @ got.item_factors.T, expected, atol=2e-3 * np.abs(expected).max())

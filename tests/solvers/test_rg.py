@@ -87,7 +87,7 @@ def test_spectral_als_and_a_dense_svd_agree(gamma, rho, regularization):
     P, Q = path.factors(5, regularization)
     np.testing.assert_allclose(P @ Q.T, oracle, atol=1e-9 * np.abs(oracle).max())
     penalty = path.penalty(regularization)
-    P2, Q2 = solve_als(objective, 5, penalty=penalty, sweeps=20_000, tolerance=0)
+    P2, Q2 = solve_als(objective, 5, penalty=penalty, sweeps=4000, tolerance=0)
     np.testing.assert_allclose(P2 @ Q2.T, oracle, atol=1e-6 * np.abs(oracle).max())
     best = objective.loss(P, Q, regularization=penalty)
     assert objective.loss(P2, Q2, regularization=penalty) == pytest.approx(best, rel=1e-9)

@@ -53,7 +53,8 @@ def solve_als(
     """Return (P, Q) after at most `sweeps` sweeps from item factors `start` (random if None).
 
     Stops when a sweep lowers the loss by ≤ `tolerance` · (L(0) − L), L(0) being the loss of zero factors; sparse
-    data leave most of L(0) to nobody, so a decrease relative to L itself would stop too early. `penalty` is λ.
+    data leave most of L(0) to nobody, so a decrease relative to L itself would stop too early. With 0 all sweeps run.
+    `penalty` is λ.
     """
     if penalty < 0:
         raise ParameterError(f"penalty={penalty} is negative", "use 0 or more")
@@ -73,7 +74,7 @@ def solve_als(
             seconds = time.perf_counter() - began
             if callback(AlsSweep(sweep, loss, seconds, _unscaled(P, root_c), _unscaled(Q, root_q))):
                 break
-        if last - loss <= tolerance * (zero_loss - loss):
+        if tolerance > 0 and last - loss <= tolerance * (zero_loss - loss):
             break
         last = loss
     return _unscaled(P, root_c), _unscaled(Q, root_q)
