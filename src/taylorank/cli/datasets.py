@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from taylorank.cli.options import FileOptions
+from taylorank.cli.options import NO_OPTIONS, FileOptions
 from taylorank.data import datasets
 from taylorank.data.datasets.places import locate, present
 from taylorank.data.describe import Description, Spread, describe
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 app = App(name="datasets", help="List, get and describe public data sets.")
 
-NO_OPTIONS = FileOptions()
 Quiet = Annotated[bool, Parameter(name="--quiet", negative="", help="Show results only, no progress.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Write JSON to standard output.")]
 

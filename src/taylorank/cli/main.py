@@ -10,7 +10,7 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from taylorank import __version__
-from taylorank.cli import bench, datasets, run
+from taylorank.cli import bench, datasets, recommend, run, train
 from taylorank.errors import TaylorankError
 
 HELP = """Ranking models from interaction logs, in closed form.
@@ -18,6 +18,7 @@ HELP = """Ranking models from interaction logs, in closed form.
 Start with one of these:
 
     taylorank run                           the whole way on planted data, in seconds
+    taylorank train ml-1m --out model.tr    fit a model and save it
     taylorank datasets list                 what can be fetched
     taylorank datasets stats ratings.csv    what a file holds
 """
@@ -32,6 +33,8 @@ def version_line() -> str:
 
 app = App(name="taylorank", help=HELP, version=version_line, help_format="plaintext")
 app.command(run.run)
+app.command(train.train)
+app.command(recommend.recommend)
 app.command(datasets.app)
 app.command(bench.bench)
 

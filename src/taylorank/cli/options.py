@@ -37,3 +37,6 @@ class FileOptions:
         if "columns" in options:
             options["columns"] = tuple(options["columns"].split(","))
         return options
+
+
+NO_OPTIONS = FileOptions()
