@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from taylorank.data import Interactions, check_leakage, datasets, planted, read_interactions, share_ids
-    from taylorank.models import RG2, RGX, Popularity, load
+    from taylorank.models import EASE, RG2, RGX, ItemKNN, Popularity, load
     from taylorank.ranking import evaluate
 
 try:
@@ -18,7 +18,9 @@ except PackageNotFoundError:  # run from a source tree that was never installed
 
 # Public name → module that holds it; loaded on first use, so that `import taylorank` is quick.
 _HOMES = {
+    "EASE": "taylorank.models",
     "Interactions": "taylorank.data",
+    "ItemKNN": "taylorank.models",
     "Popularity": "taylorank.models",
     "RG2": "taylorank.models",
     "RGX": "taylorank.models",
@@ -31,9 +33,11 @@ _HOMES = {
 }
 
 __all__ = [
+    "EASE",
     "RG2",
     "RGX",
     "Interactions",
+    "ItemKNN",
     "Popularity",
     "check_leakage",
     "datasets",

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from taylorank.data import Interactions, read_interactions
-from taylorank.errors import DataError, ParameterError
+from taylorank.errors import ParameterError
 from taylorank.kernels import gather_sum
 from taylorank.models.factor import FactorModel, Floats
+from taylorank.models.histories import over_items
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
 from taylorank.solvers import SpectralPath, solve_als, solve_spectral
 
@@ -173,7 +174,7 @@ class RG2(FactorModel):
         P_x = (Σ_y r_xy Q_y / I_x − qᵀQ) (Qᵀ diag(q) Q + λ I)⁻¹. `histories` is `Interactions`, or anything that
         `read_interactions` reads; items that the model does not know are ignored.
         """
-        data = _over_items(read_interactions(histories), self)
+        data = over_items(read_interactions(histories), self.items)
         Q, q = self.item_factors.astype(np.float64), self._learned("proposal_")
         totals = np.bincount(data.by_user.row_of_entry(), data.strengths, minlength=data.n_users)
         mean = gather_sum(data.by_user, Q) / np.where(totals > 0, totals, 1.0)[:, None]
@@ -192,19 +193,3 @@ class RGX(RG2):
     """
 
     objective: ClassVar[type[RG]] = RGXObjective
-
-
-def _over_items(data: Interactions, model: FactorModel) -> Interactions:
-    """Express `data` over the model's items."""
-    if data.items == model.items:
-        return data
-    position = model.items.positions(data.item_ids)
-    known = position[data.by_user.indices] >= 0
-    if not known.any():
-        raise DataError("the model knows none of these items", "check that both use the same ids")
-    kept = data.select(known, "items unknown to the model ignored")
-    return Interactions.from_positions(
-        (kept.users, kept.by_user.row_of_entry()),
-        (model.items, position[kept.by_user.indices].astype(np.int32)),
-        strengths=None if kept.is_binary else kept.strengths,
-    )

@@ -1,0 +1,149 @@
+"""Models that score an item by the items a user has met: EASE and item neighbours."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from taylorank.data import Ids, Interactions, read_interactions
+from taylorank.errors import ParameterError
+from taylorank.models.estimator import Estimator
+from taylorank.models.histories import over_items
+from taylorank.ranking.recommend import recommend
+
+BLOCK = 512
+
+
+class ItemBased(Estimator):
+    """Scores are R W, with W (N, N) learned from the training data and R what the users met."""
+
+    train_: Interactions
+    item_weights_: Any
+
+    @property
+    def users(self) -> Ids:
+        """The users it knows."""
+        return self.seen.users
+
+    @property
+    def items(self) -> Ids:
+        """The items it ranks."""
+        return self.seen.items
+
+    @property
+    def seen(self) -> Interactions:
+        """What the users met, which scores come from and recommendations leave out."""
+        data: Interactions = self._learned("train_")
+        return data
+
+    def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the scores of all items for users by position, (len(users), N)."""
+        product = self.seen.matrix[users] @ self._learned("item_weights_")
+        dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        return dense.astype(np.float32, copy=False)
+
+    def recommend(
+        self,
+        users: Sequence[Any] | NDArray[Any],
+        n: int = 10,
+        *,
+        seen: Interactions | None = None,
+        items: Sequence[Any] | None = None,
+        exclude: Sequence[Any] | None = None,
+    ) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Return the ids of the n best items of each user and their scores; see `FactorModel.recommend`."""
+        return recommend(self, users, n, seen=seen, items=items, exclude=exclude)
+
+    def fold_in(self, histories: Any) -> Self:
+        """Return this model for other users, given what they met; nothing is refitted."""
+        model = copy.copy(self)
+        model.train_ = over_items(read_interactions(histories), self.items)
+        return model
+
+
+class EASE(ItemBased):
+    """Minimise ‖R − R W‖² + λ ‖W‖² with diag(W) = 0 (Steck, "Embarrassingly shallow autoencoders", WWW 2019).
+
+    W_ij = −P_ij / P_jj off the diagonal, with P = (RᵀR + λ I)⁻¹. Memory and time grow with N² and N³.
+
+    >>> from taylorank.data import planted
+    >>> train, valid, test = planted(200, 80, interactions=3000).split()
+    >>> EASE(regularization=50).fit(train).recommend([0], n=3)[0].shape
+    (1, 3)
+    """
+
+    def __init__(self, regularization: float = 200.0, *, max_items: int = 30_000) -> None:
+        self.regularization = regularization
+        self.max_items = max_items
+
+    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+        """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
+        data = read_interactions(train)
+        if not self.regularization > 0:
+            raise ParameterError(f"regularization={self.regularization}", "use a number > 0, such as 200")
+        if data.n_items > self.max_items:
+            gib = 12 * data.n_items**2 / 2**30
+            raise ParameterError(
+                f"EASE on {data.n_items:,} items needs about {gib:.0f} GiB", "clean the data, or raise max_items"
+            )
+        gram = (data.matrix.T @ data.matrix).toarray().astype(np.float64)
+        gram[np.diag_indices_from(gram)] += self.regularization
+        inverse = linalg.inv(gram, overwrite_a=True, check_finite=False)
+        weights = inverse / -np.diag(inverse)
+        np.fill_diagonal(weights, 0.0)
+        self.train_ = data
+        self.item_weights_ = weights.astype(np.float32)
+        return self
+
+
+class ItemKNN(ItemBased):
+    """W_ij = cosine of the columns i and j of R, shrunk, for the k nearest j of each i; 0 elsewhere.
+
+    cosine_ij = (r_i · r_j) / (‖r_i‖ ‖r_j‖ + shrink).
+
+    >>> from taylorank.data import planted
+    >>> train, valid, test = planted(200, 80, interactions=3000).split()
+    >>> ItemKNN(neighbours=20).fit(train).recommend([0], n=3)[0].shape
+    (1, 3)
+    """
+
+    def __init__(self, neighbours: int = 100, *, shrink: float = 10.0) -> None:
+        self.neighbours = neighbours
+        self.shrink = shrink
+
+    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+        """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
+        if self.neighbours < 1 or not self.shrink >= 0:
+            raise ParameterError(
+                f"neighbours={self.neighbours}, shrink={self.shrink}", "use neighbours ≥ 1, shrink ≥ 0"
+            )
+        data = read_interactions(train)
+        by_item = data.by_item.to_scipy()  # (N, M)
+        norms = np.sqrt(by_item.multiply(by_item).sum(axis=1))
+        strips = [
+            self._nearest(by_item[start : start + BLOCK] @ data.matrix, start, norms)
+            for start in range(0, data.n_items, BLOCK)
+        ]
+        self.train_ = data
+        self.item_weights_ = sparse.vstack(strips, format="csr")
+        return self
+
+    def _nearest(self, products: Any, start: int, norms: NDArray[Any]) -> sparse.csr_array:
+        """Keep the k largest shrunk cosines of each row of a strip, itself left out."""
+        cosines = products.toarray()
+        rows = np.arange(len(cosines))
+        cosines /= norms[start : start + len(cosines), None] * norms + self.shrink + np.finfo(np.float32).tiny
+        cosines[rows, start + rows] = 0.0
+        k = min(self.neighbours, cosines.shape[1])
+        nearest = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
+        values = np.take_along_axis(cosines, nearest, axis=1)
+        strip = sparse.csr_array(
+            (values.ravel(), nearest.ravel(), np.arange(0, values.size + 1, k)), shape=cosines.shape
+        )
+        strip.eliminate_zeros()
+        return strip

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import taylorank as tr
+from taylorank.errors import ParameterError
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return tr.planted(300, 60, interactions=5000, seed=4).split()
+
+
+def test_ease_solves_its_constrained_problem(parts):
+    """Column j of W is ridge regression of r_j on all the other columns."""
+    train = parts[0]
+    R = train.matrix.toarray().astype(np.float64)
+    W = tr.EASE(regularization=7.0).fit(train).item_weights_
+    assert np.all(np.diag(W) == 0)
+    for j in (0, 11, 59):
+        others = np.delete(np.arange(60), j)
+        A = R[:, others]
+        expected = np.linalg.solve(A.T @ A + 7.0 * np.eye(59), A.T @ R[:, j])
+        np.testing.assert_allclose(W[others, j], expected, atol=1e-5)
+
+
+def test_item_neighbours_are_shrunk_cosines(parts):
+    train = parts[0]
+    R = train.matrix.toarray().astype(np.float64)
+    norms = np.linalg.norm(R, axis=0)
+    cosines = (R.T @ R) / (np.outer(norms, norms) + 3.0)
+    np.fill_diagonal(cosines, 0)
+    W = tr.ItemKNN(neighbours=5, shrink=3.0).fit(train).item_weights_.toarray()
+    for i in range(60):
+        kept = np.flatnonzero(W[i])
+        assert len(kept) <= 5
+        np.testing.assert_allclose(W[i, kept], cosines[i, kept], rtol=1e-5)
+        assert W[i, kept].min() >= np.sort(cosines[i])[-5] - 1e-6
+
+
+@pytest.mark.parametrize("model", [tr.EASE(50.0), tr.ItemKNN(20)])
+def test_they_beat_popularity_and_fold_in(model, parts):
+    train, valid, test = parts
+    fitted = model.fit(train)
+    ours = tr.evaluate(fitted, test, seen=[train, valid])["ndcg@10"]
+    assert ours > tr.evaluate(tr.Popularity().fit(train), test, seen=[train, valid])["ndcg@10"]
+    item = train.item_ids[0]
+    guest = fitted.fold_in([("new", int(item))])
+    assert item not in guest.recommend(["new"], n=5)[0]
+    users = train.user_ids[:3]
+    again = fitted.fold_in(train).recommend(users)[0]
+    assert again.tolist() == fitted.recommend(users)[0].tolist()
+
+
+def test_bad_parameters_are_refused(parts):
+    for bad in (tr.EASE(0.0), tr.EASE(max_items=5), tr.ItemKNN(0), tr.ItemKNN(shrink=-1)):
+        with pytest.raises(ParameterError):
+            bad.fit(parts[0])
