@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from taylorank.data.read import Format
+from taylorank.data.read_options import Format
 
 
 @Parameter(name="*")
@@ -28,6 +28,7 @@ class FileOptions:
         str | None, Parameter(help="Names of the columns of a file without header, with commas between.")
     ] = None
     separator: Annotated[str | None, Parameter(help="What separates fields, if not found by itself.")] = None
+    quote: Annotated[str | None, Parameter(help='"" if quotes are ordinary characters.')] = None
     format: Annotated[Format | None, Parameter(help="The format, if the name does not show it.")] = None
     encoding: Annotated[str | None, Parameter(help="The encoding of the text, if not UTF-8.")] = None
 

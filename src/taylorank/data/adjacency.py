@@ -13,11 +13,12 @@ DIGITS = frozenset(b"0123456789")
 BLANKS = frozenset(b" \t\r\n")
 
 
-def looks_like_adjacency(head: bytes) -> bool:
-    """Whether the first lines hold blank-separated integers, not the same number in every line."""
+def blank_separated_integers(head: bytes) -> set[int]:
+    """Return how many integers the first lines hold, if they hold nothing else between blanks; else nothing."""
+    if set(head) - DIGITS - BLANKS or b"\t" in head:
+        return set()
     whole = head[: head.rfind(b"\n") + 1] or head  # the last line may be cut
-    counts = {len(line.split()) for line in whole.splitlines() if line.strip()}
-    return len(counts) > 1 and not set(head) - DIGITS - BLANKS
+    return {len(line.split()) for line in whole.splitlines() if line.strip()}
 
 
 def adjacency_pairs(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taylorank.errors import DataError
 
@@ -32,6 +33,8 @@ def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes
     """Open a file for reading bytes; a gzip or Zstandard file, told by its first bytes, is decompressed."""
     with _opened(source) as raw:
         head = raw.read(4)
+        if not isinstance(head, bytes):
+            raise _opened_as_text()
         raw.seek(0)
         if head.startswith(GZIP):
             yield cast(IO[bytes], gzip.GzipFile(fileobj=raw))
@@ -46,9 +49,9 @@ def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes
 @contextmanager
 def _opened(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
     if not isinstance(source, str | os.PathLike):
-        yield source if source.seekable() else io.BytesIO(source.read())
+        yield _seekable(source)
         return
-    path = Path(source)
+    path = Path(source).expanduser()
     if path.is_dir():
         raise DataError("a folder, not a file", "name the file inside")
     try:
@@ -58,7 +61,22 @@ def _opened(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise DataError(f"cannot be opened ({error.strerror})", "check its permissions") from None
     with file:
-        yield file
+        yield _seekable(file)
+
+
+def _seekable(file: IO[bytes]) -> IO[bytes]:
+    """Return the file from where it stands, as one that can go back there; a pipe is read into memory."""
+    can_seek = getattr(file, "seekable", None)
+    if can_seek is not None and can_seek() and file.tell() == 0:
+        return file
+    rest = file.read()
+    if not isinstance(rest, bytes):
+        raise _opened_as_text()
+    return io.BytesIO(rest)
+
+
+def _opened_as_text() -> DataError:
+    return DataError("a file opened as text", 'open it in binary mode: open(path, "rb")')
 
 
 def read_chunk(file: IO[bytes], size: int) -> bytes:
@@ -81,7 +99,7 @@ def text_blocks(file: IO[bytes], *, quotes: bool, encoding: str | None, fallback
     rest = b""
     first = True
     while raw := read_chunk(file, BLOCK_BYTES):
-        if first and (b"\0" in raw[:4096] or raw.startswith(PARQUET)):
+        if first and encoding is None and (b"\0" in raw[:4096] or raw.startswith(PARQUET)):
             raise DataError(
                 "not a text file (it holds binary data)",
                 "check the file, or pass encoding='utf-16'"
@@ -104,6 +122,7 @@ def text_blocks(file: IO[bytes], *, quotes: bool, encoding: str | None, fallback
 
 def _decoder(encoding: str, fallback: str | None) -> Callable[..., bytes]:
     try:
+        b"".decode(encoding)  # refuses what is no text encoding, such as rot13
         decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError:
         raise DataError(f"unknown encoding {encoding!r}", "use a name such as utf-8 or latin-1") from None
@@ -131,6 +150,18 @@ def _decoder(encoding: str, fallback: str | None) -> Callable[..., bytes]:
 def _end_of_last_line(text: bytes) -> int:
     """Return where the last whole line ends; a line break between quotes does not end a line."""
     symbols = np.frombuffer(text, dtype=np.uint8)
-    is_inside = np.logical_xor.accumulate(symbols == ord('"'))
+    is_inside = np.logical_xor.accumulate(_opening_or_closing(symbols))
     ends = np.flatnonzero((symbols == ord("\n")) & ~is_inside)
     return int(ends[-1]) + 1 if len(ends) else 0
+
+
+def _opening_or_closing(symbols: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which quotes can open or close a field: those beside a separator, a line end or another quote.
+
+    A quote in the middle of a field, as in 5" disk, does neither.
+    """
+    edge = np.isin(symbols, np.frombuffer(b'",;\t|\r\n', dtype=np.uint8))
+    beside = np.ones(len(symbols), dtype=bool)
+    beside[1:-1] = edge[:-2] | edge[2:]
+    out: NDArray[np.bool_] = (symbols == ord('"')) & beside
+    return out

@@ -124,7 +124,7 @@ class NumberColumn:
         self.low = low
         self._blocks: list[NDArray[np.float32]] = []
 
-    def parse(self, block: pl.Series, first_row: int) -> NDArray[np.float64]:
+    def parse(self, block: pl.Series, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the block as float64; a value that is no finite number ≥ `low` is refused by row."""
         values = block.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
         bad = ~((values >= self.low) & (np.abs(values) <= np.finfo(np.float32).max))
@@ -132,7 +132,7 @@ class NumberColumn:
             row = int(np.argmax(bad))
             limit = "" if self.low == -np.inf else f" ≥ {self.low:g}"
             raise DataError(
-                f"{self.role} {block[row]!r} in row {first_row + row:,} is not a finite number{limit}",
+                f"{self.role} {block[row]!r} in row {rows[row]:,} is not a finite number{limit}",
                 "drop or mend such rows",
             )
         return values
@@ -152,16 +152,16 @@ class TimeColumn:
     def __init__(self) -> None:
         self._blocks: list[NDArray[Any]] = []
 
-    def parse(self, block: pl.Series, first_row: int) -> NDArray[Any]:
+    def parse(self, block: pl.Series, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Return the block as int64, float64 or datetime64[us]."""
         times = _times(block)
         if times.null_count():
             row = int(times.is_null().arg_max() or 0)
-            raise DataError(f"timestamp {block[row]!r} in row {first_row + row:,} is no time", _DROP_TIMES)
+            raise DataError(f"timestamp {block[row]!r} in row {rows[row]:,} is no time", _DROP_TIMES)
         values = times.to_numpy()
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = int(np.argmax(~np.isfinite(values)))
-            raise DataError(f"timestamp {values[row]} in row {first_row + row:,} is no time", _DROP_TIMES)
+            raise DataError(f"timestamp {values[row]} in row {rows[row]:,} is no time", _DROP_TIMES)
         return values.astype("datetime64[us]") if values.dtype.kind == "M" else values
 
     def add(self, values: NDArray[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from taylorank.data.assemble import from_codes
 from taylorank.data.columns import IdColumn, NumberColumn, TimeColumn
 from taylorank.data.interactions import Duplicates, Interactions
+from taylorank.data.read_options import Options
 from taylorank.data.roles import Roles
 from taylorank.errors import DataError
 
@@ -31,25 +33,25 @@ class Gatherer:
         self.time_note = ""
         self.rows_read = self.rows_without_id = self.rows_below = 0
 
-    def add(self, table: pl.DataFrame, first_row: int, *, from_text_file: bool) -> None:
-        """Take the next rows; `first_row` is the number of the first one, for messages."""
+    def add(self, table: pl.DataFrame, rows: NDArray[np.int64], *, from_text_file: bool) -> None:
+        """Take the next rows; `rows` are their numbers, for messages."""
         self.rows_read += len(table)
-        keep = self._with_ids(table, first_row)
+        keep = self._with_ids(table, rows)
         if self.roles.rating is not None and self.min_rating is not None:
-            ratings = self.ratings.parse(table[self.roles.rating], first_row)
+            ratings = self.ratings.parse(table[self.roles.rating], rows)
             below = keep & (ratings < self.min_rating)
             self.rows_below += int(below.sum())
             keep &= ~below
         everything = bool(keep.all())
         if self.roles.strength is not None:
-            strengths = self.strengths.parse(table[self.roles.strength], first_row)
+            strengths = self.strengths.parse(table[self.roles.strength], rows)
             self.strengths.add(strengths[keep])
-        self._add_times(table, first_row, keep)
+        self._add_times(table, rows, keep)
         mask = pl.Series(keep)
         for ids, name in ((self.users, self.roles.user), (self.items, self.roles.item)):
             ids.add(table[name] if everything else table[name].filter(mask), from_text_file=from_text_file)
 
-    def _with_ids(self, table: pl.DataFrame, first_row: int) -> NDArray[np.bool_]:
+    def _with_ids(self, table: pl.DataFrame, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         keep = np.ones(len(table), dtype=bool)
         for role, name in (("user", self.roles.user), ("item", self.roles.item)):
             column = table[name]
@@ -59,17 +61,17 @@ class Gatherer:
             if not missing.any():
                 continue
             if not self.drop_missing:
-                row = first_row + int(missing.arg_max() or 0)
+                row = rows[int(missing.arg_max() or 0)]
                 raise DataError(f"row {row:,} has no {role}", 'drop such rows, or pass missing="drop"')
             keep &= ~missing.to_numpy()
         self.rows_without_id += len(table) - int(keep.sum())
         return keep
 
-    def _add_times(self, table: pl.DataFrame, first_row: int, keep: NDArray[np.bool_]) -> None:
+    def _add_times(self, table: pl.DataFrame, rows: NDArray[np.int64], keep: NDArray[np.bool_]) -> None:
         if self.time_column is None:
             return
         try:
-            self.times.add(self.times.parse(table[self.time_column], first_row)[keep])
+            self.times.add(self.times.parse(table[self.time_column], rows)[keep])
         except DataError:
             if "timestamp" not in self.roles.guessed:
                 raise
@@ -102,3 +104,19 @@ class Gatherer:
         if self.min_rating is not None:
             notes.append(f"{self.rows_below:,} rated below {self.min_rating:g} removed")
         return "; ".join(note for note in notes if note)
+
+
+def collect(
+    blocks: Iterator[tuple[pl.DataFrame, NDArray[np.int64]]],
+    roles: Roles,
+    action: str,
+    options: Options,
+    *,
+    from_text_file: bool,
+) -> Interactions:
+    """Gather blocks of rows, each with their numbers, into interactions."""
+    drop, text = options.missing == "drop", options.ids == "text"
+    gatherer = Gatherer(roles, options.min_rating, drop_missing=drop, text=text)
+    for table, rows in blocks:
+        gatherer.add(table, rows, from_text_file=from_text_file)
+    return gatherer.interactions(action, options.duplicates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from taylorank.data.read_options import Wanted
 from taylorank.errors import DataError, ParameterError
 
 # Names people use, without case, blanks, "_", "-", "." and RecBole's ":type" ending.
@@ -25,7 +26,6 @@ USUAL_NAMES: Mapping[str, frozenset[str]] = {
     ),
 }
 POSITIONS = ("user", "item", "rating", "timestamp")  # of a file without header, as in MovieLens
-Wanted = str | int | None
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,9 @@ def assign_roles(names: Sequence[str], wanted: Mapping[str, Wanted], *, needs_ra
     repeated = sorted({n for n in names if list(names).count(n) > 1})
     if repeated:
         raise DataError(f"column {repeated[0]!r} appears twice in the header", "rename or drop one of them")
+    for role in ("user", "item", *(["rating"] if needs_rating else [])):
+        if wanted.get(role) == "":
+            raise ParameterError(f'{role}="" names no column', f"name the column of the {role}s, or leave it out")
     found = {
         role: _named(names, role, column) for role, column in wanted.items() if column is not None and column != ""
     }
@@ -109,6 +112,11 @@ def _guess(names: Sequence[str], role: str, *, required: bool, taken: set[str | 
         f"no column looks like the {role}: the columns are {_listing(names)}",
         f"say which: {role}=…, or columns=('user', 'item') for a file without header",
     )
+
+
+def is_usual_name(name: str) -> bool:
+    """Whether `name` is one that people give to a column of some role."""
+    return any(_plain(name) in usual for usual in USUAL_NAMES.values())
 
 
 def _plain(name: str) -> str:

@@ -1,18 +1,20 @@
-"""Tables (Parquet files, polars, pandas, pyarrow and the like) as blocks of columns."""
+"""Tables (Parquet files, polars, pandas, pyarrow, dictionaries, records) as blocks of columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from taylorank.data.ids import id_array
 from taylorank.errors import DataError
 
 BATCH_ROWS = 1 << 21
+Rows = Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]
 
 
 def parquet_columns(source: str | Path | IO[bytes]) -> list[str]:
@@ -23,14 +25,13 @@ def parquet_columns(source: str | Path | IO[bytes]) -> list[str]:
         raise _damaged(error) from None
 
 
-def parquet_rows(source: str | Path | IO[bytes], columns: Sequence[str]) -> Iterator[tuple[pl.DataFrame, int]]:
-    """Yield tables of the chosen columns, each with the number of its first row, counted from 1."""
+def parquet_rows(source: str | Path | IO[bytes], columns: Sequence[str]) -> Rows:
+    """Yield tables of the chosen columns, each with the numbers of its rows, counted from 1."""
     row = 1
     try:
-        for batch in (
-            pl.scan_parquet(source).select(columns).collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
-        ):
-            yield batch, row
+        wanted = pl.scan_parquet(source).select(columns)
+        for batch in wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
+            yield batch, np.arange(row, row + len(batch))
             row += len(batch)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged(error) from None
@@ -41,23 +42,46 @@ def _damaged(error: BaseException) -> DataError:
     return DataError(f"not a whole Parquet file ({reason})", "write or fetch it again")
 
 
-def frame_rows(frame: Any, columns: Sequence[str]) -> Iterator[tuple[pl.DataFrame, int]]:
-    """Yield the chosen columns of a narwhals DataFrame as one polars table."""
-    yield pl.DataFrame([_series(frame[c], c) for c in columns]), 1
+def frame_rows(frame: Any, columns: Sequence[str]) -> Rows:
+    """Yield the chosen columns of a narwhals DataFrame as one polars table; labels may be numbers."""
+    label = {str(c): c for c in frame.columns}
+    series = [_native_series(frame.get_column(label[c]), c) for c in columns]
+    yield pl.DataFrame(series), np.arange(1, len(frame) + 1)
 
 
-def _series(column: Any, name: str) -> pl.Series:
+def _native_series(column: Any, name: str) -> pl.Series:
     """Convert one column; without pyarrow too, which pandas users may lack."""
     if column.implementation.is_polars() or column.implementation.is_pyarrow():
         native: pl.Series = column.to_polars()
         return native.alias(name)
+    if column.dtype.is_integer() and column.null_count():  # NumPy would turn them into floats
+        return object_series([None if v is None or v != v else int(v) for v in column.to_list()], name)
     values = column.to_numpy()
-    if values.dtype != object:
-        return pl.Series(name, values)
-    missing = column.is_null().to_numpy()
-    present = values[~missing]
-    if len(present) and not isinstance(present[0], int | np.integer | str):
+    return object_series(column.to_list(), name) if values.dtype == object else pl.Series(name, values)
+
+
+def records_table(records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return a list of dictionaries as a table."""
+    names = list(dict.fromkeys(str(key) for record in records for key in record))
+    return columns_table({name: [record.get(name) for record in records] for name in names})
+
+
+def columns_table(columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Return a dictionary of columns as a table."""
+    lists = {str(name): list(values) for name, values in columns.items()}
+    if len({len(values) for values in lists.values()}) > 1:
+        lengths = {name: len(values) for name, values in lists.items()}
+        raise DataError(f"columns of different length: {lengths}", "give one value per row")
+    return pl.DataFrame([object_series(values, name) for name, values in lists.items()])
+
+
+def object_series(values: Sequence[Any], name: str) -> pl.Series:
+    """Return Python values as one column; text beside anything else is refused, because it would be altered."""
+    present = [v for v in values if v is not None and v == v]
+    if any(isinstance(v, str) for v in present) or all(isinstance(v, int | np.integer) for v in present):
+        id_array(present)  # all text, or all integers of 64 bits; anything else is an error
+        return pl.Series(name, [None if v is None or v != v else v for v in values])
+    try:
         return pl.Series(name, list(values), strict=False)
-    out = np.empty(len(values), dtype=object)
-    out[~missing] = id_array(list(present)).tolist()
-    return pl.Series(name, out.tolist())
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        raise DataError(f"column {name!r} holds {type(present[0]).__name__}", "use numbers or text") from None

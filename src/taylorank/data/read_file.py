@@ -1,0 +1,119 @@
+"""Reading files of every format."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+
+from taylorank.data.adjacency import adjacency_pairs, blank_separated_integers
+from taylorank.data.assemble import from_codes, number_integers
+from taylorank.data.bytesource import PARQUET, open_binary, read_chunk, text_blocks
+from taylorank.data.gather import collect
+from taylorank.data.interactions import Interactions
+from taylorank.data.layout import TextFormat, detect_layout
+from taylorank.data.read_options import Format, Options
+from taylorank.data.roles import assign_roles
+from taylorank.data.tables import parquet_columns, parquet_rows
+from taylorank.data.text import text_rows
+from taylorank.errors import DataError, TaylorankError
+
+
+def read_file(source: Any, options: Options) -> Interactions:
+    """Read a path or an open binary file; errors name it."""
+    is_path = isinstance(source, str | os.PathLike)
+    where = os.fspath(source) if is_path else getattr(source, "name", "the file")
+    where = " ".join(str(where).split("\n"))
+    try:
+        return _read_opened(Path(source).expanduser() if is_path else source, Path(where).name, options)
+    except TaylorankError as error:
+        raise type(error)(f"{where}: {error.cause}", error.remedy) from None
+    except MemoryError:
+        raise DataError(f"{where}: not enough memory", "read fewer columns or a part of the file") from None
+
+
+def _read_opened(source: Any, name: str, options: Options) -> Interactions:
+    with open_binary(source) as file:
+        head = read_chunk(file, 1 << 16)
+        file.seek(0)
+        if not head.strip():
+            raise DataError("the file is empty", "check the export")
+        kind = options.format or _format_of(name, head)
+        if kind == "parquet":
+            if not head.startswith(PARQUET):
+                raise DataError("not a Parquet file", "check the file, or pass its format")
+            return _read_parquet(source if isinstance(source, Path) else file, name, options)
+        quotes = kind in ("csv", "tsv") and options.quote != ""
+        fallback = "latin-1" if kind == "dat" else None
+        blocks = text_blocks(file, quotes=quotes, encoding=options.encoding, fallback=fallback)
+        blocks = _watched(blocks, file, source, options)
+        if kind == "adjacency":
+            options.allow_only("format", "encoding", what="adjacency text")
+            return _read_adjacency(blocks, name)
+        return _read_text(blocks, kind, name, options)
+
+
+def _format_of(name: str, head: bytes) -> Format:
+    if head.startswith(PARQUET):
+        return "parquet"
+    ending = Path(name.removesuffix(".gz").removesuffix(".zst").removesuffix(".zstd")).suffix[1:].lower()
+    if ending in ("parquet", "pq"):
+        return "parquet"
+    if ending in ("csv", "tsv", "dat", "inter"):
+        return cast(Format, ending)
+    counts = blank_separated_integers(head)
+    if len(counts) > 1:
+        return "adjacency"
+    if counts and min(counts) > 2:
+        raise DataError(
+            f"lines of {min(counts)} integers could be columns, or a user and its items",
+            'say which: format="csv" or format="adjacency"',
+        )
+    return "csv"
+
+
+def _watched(blocks: Iterator[bytes], file: IO[bytes], source: Any, options: Options) -> Iterator[bytes]:
+    """Pass blocks on; tell `progress` how far the file on disk has been read."""
+    if options.progress is None or not isinstance(source, Path):
+        yield from blocks
+        return
+    total = source.stat().st_size
+    raw = getattr(file, "fileobj", None) or getattr(file, "_fp", None) or file
+    for block in blocks:
+        options.progress(min(raw.tell(), total), total)
+        yield block
+
+
+def _read_text(blocks: Iterator[bytes], kind: Format, name: str, options: Options) -> Interactions:
+    first = next(blocks, b"")
+    layout = detect_layout(
+        first[: 1 << 20],
+        kind=cast(TextFormat, kind),
+        separator=options.separator,
+        columns=options.columns,
+        quote=options.quote,
+        by_number=isinstance(options.user, int) and isinstance(options.item, int),
+    )
+    roles = assign_roles(layout.names, options.wanted, needs_rating=options.needs_rating)
+    rows = text_rows(itertools.chain([first], blocks), layout, roles)
+    action = f"read {name}" if layout.has_header else f"read {name} (no header)"
+    return collect(rows, roles, action, options, from_text_file=True)
+
+
+def _read_parquet(source: Any, name: str, options: Options) -> Interactions:
+    roles = assign_roles(parquet_columns(source), options.wanted, needs_rating=options.needs_rating)
+    return collect(parquet_rows(source, roles.columns), roles, f"read {name}", options, from_text_file=False)
+
+
+def _read_adjacency(blocks: Iterator[bytes], name: str) -> Interactions:
+    users, items, listed = adjacency_pairs(blocks)
+    user_ids, _ = number_integers(listed)
+    if not len(users):
+        raise DataError("no user has an item", "check the format")
+    codes = user_ids.positions(users).astype(np.int32)
+    action = f"read {name} as adjacency text"
+    return from_codes((user_ids, codes), number_integers(items), None, None, duplicates="last", action=action)

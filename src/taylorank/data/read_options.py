@@ -1,0 +1,74 @@
+"""What a caller of `read_interactions` asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from taylorank.data.interactions import Duplicates
+from taylorank.errors import ParameterError
+
+Format = Literal["csv", "tsv", "dat", "inter", "adjacency", "parquet"]
+Wanted = str | int | None
+CHOICES: dict[str, tuple[str | None, ...]] = {
+    "duplicates": ("last", "sum", "max"),
+    "missing": ("error", "drop"),
+    "ids": ("auto", "text"),
+    "format": (None, "csv", "tsv", "dat", "inter", "adjacency", "parquet"),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """The keywords of `read_interactions`, checked."""
+
+    user: Wanted = None
+    item: Wanted = None
+    rating: Wanted = None
+    strength: Wanted = None
+    timestamp: Wanted = None
+    min_rating: float | None = None
+    duplicates: Duplicates = "last"
+    missing: Literal["error", "drop"] = "error"
+    ids: Literal["auto", "text"] = "auto"
+    separator: str | None = None
+    format: Format | None = None
+    encoding: str | None = None
+    quote: str = '"'
+    columns: Sequence[str] | None = None
+    progress: Callable[[int, int], None] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                choices = ", ".join(repr(a) for a in allowed if a)
+                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {choices}")
+        if self.quote not in ('"', ""):
+            raise ParameterError(f"quote={self.quote!r} is unknown", 'give \'"\', or "" for none')
+        if self.min_rating is not None and not _is_finite(self.min_rating):
+            raise ParameterError(f"min_rating={self.min_rating!r} is not a number", "give a finite number")
+
+    @property
+    def wanted(self) -> dict[str, Wanted]:
+        """The columns asked for, by role."""
+        return {role: getattr(self, role) for role in ("user", "item", "rating", "strength", "timestamp")}
+
+    @property
+    def needs_rating(self) -> bool:
+        """Whether a rating column is needed."""
+        return self.min_rating is not None
+
+    def allow_only(self, *names: str, what: str) -> None:
+        """Refuse options that mean nothing for this kind of source, rather than ignore them."""
+        plain = Options()
+        given = [f.name for f in fields(self) if f.compare and getattr(self, f.name) != getattr(plain, f.name)]
+        wrong = [name for name in given if name not in names]
+        if wrong:
+            raise ParameterError(f"{', '.join(wrong)} means nothing for {what}", "leave it out, or give a table")
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))
