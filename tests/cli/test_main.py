@@ -62,6 +62,7 @@ def test_every_command_has_help_with_an_example(words, capsys):
         (("run", "--core", "4000"), "core(4000) removed all"),
         (("run", "--interactions", "5"), "do not fit"),
         (("run", "--seed", "soon"), "--seed"),
+        (("run", "--seed", "-1"), "seed -1"),
         (("dance",), "dance"),
         (("datasets", "stats", "nowhere.csv"), "no such file: nowhere.csv"),
         (("datasets", "stats", "ml-2m"), "did you mean"),
@@ -150,3 +151,40 @@ def test_the_module_is_quick_to_import_and_needs_only_numpy_and_scipy():
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def command(*words, **environment):
+    return [sys.executable, "-c", "from taylorank.cli import main; main()", *words], {**os.environ, **environment}
+
+
+SMALL = ("run", "--users", "60", "--items", "30", "--interactions", "600")
+
+
+def test_terminals_of_any_kind(tmp_path):
+    for environment in ({"PYTHONIOENCODING": "latin-1"}, {"COLUMNS": "0"}, {"COLUMNS": "30"}, {"TERM": "dumb"}):
+        arguments, env = command(*SMALL, "--out", "o", **environment)
+        done = subprocess.run(arguments, env=env, cwd=tmp_path, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert b"best possible" in done.stdout
+        assert b"0.1" in done.stdout or b"0.2" in done.stdout or b"0.3" in done.stdout
+
+
+def test_a_reader_that_goes_away_costs_nothing(tmp_path):
+    arguments, env = command(*SMALL, "--out", "o")
+    process = subprocess.Popen(arguments, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    complaint = process.stderr.read()
+    process.stderr.close()
+    process.wait()
+    assert complaint == b""
+    assert (tmp_path / "o" / "results.json").exists()
+
+
+def test_ctrl_c_says_so(monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("taylorank.cli.run.planted", interrupted)
+    assert run("run", "--out", "never") == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert not os.path.exists("never")

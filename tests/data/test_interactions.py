@@ -189,3 +189,48 @@ def test_share_ids_moves_parts_into_one_space():
     assert a2.timestamps.tolist() == [1, 2]
     with pytest.raises(DataError, match="integer ids and the other text"):
         share_ids(a, Interactions.from_arrays(["u"], ["x"]))
+
+
+def test_sharing_with_nothing_keeps_the_ids():
+    a, b = share_ids(Interactions.from_arrays([1], [2]), Interactions.from_arrays([], []))
+    assert not a.users.is_text
+    assert a.to_frame().rows() == [(1, 2, 1.0)]
+    assert b.nnz == 0
+
+
+def test_merged_strengths_must_stay_finite():
+    with pytest.raises(DataError, match="finite"):
+        Interactions.from_arrays([1, 1], [2, 2], strengths=[3e38, 3e38], duplicates="sum")
+
+
+def test_the_matrix_cannot_be_changed_and_the_callers_ids_can():
+    data = Interactions.from_arrays([1], [2])
+    with pytest.raises(ValueError, match="read-only"):
+        data.matrix.data[:] = 7
+    mine = np.array([1, 2, 3])
+    Ids(mine)
+    mine[0] = 0
+    assert Ids(np.array([2**60, 2**60 + 1])).positions(np.array([2**60 + 1], dtype=np.uint64)).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"strengths": np.array([np.nan, 1.0], dtype=np.float32)},
+        {"strengths": np.array([-1.0, 1.0], dtype=np.float32)},
+        {"strengths": np.array([0.0, 1.0], dtype=np.float32)},
+        {"strengths": np.array(["a", "b"])},
+        {"strengths": np.ones((2, 1), dtype=np.float32)},
+        {"timestamps": np.array([np.nan, 1.0])},
+        {"timestamps": np.array(["a", "b"])},
+        {"users": np.array([[1], [2]])},
+        {"indices": np.array([2**32, 0])},
+        {"indptr": np.array([0.0, 1.0, 2.0])},
+        {"steps": np.frombuffer(b"[" * 100_000, dtype=np.uint8)},
+    ],
+)
+def test_npz_with_wrong_content_is_refused(tmp_path, change):
+    Interactions.from_arrays([1, 2], [1, 1]).save_npz(tmp_path / "good.npz")
+    np.savez(tmp_path / "bad.npz", **{**dict(np.load(tmp_path / "good.npz")), **change})
+    with pytest.raises(DataError):
+        Interactions.load_npz(tmp_path / "bad.npz")

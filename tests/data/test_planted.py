@@ -77,3 +77,19 @@ def test_impossible_sizes_are_refused(sizes):
     users, items, interactions = sizes
     with pytest.raises(ParameterError):
         planted(users, items, interactions=interactions)
+
+
+@pytest.mark.parametrize(
+    "shape", [{"taste": 10}, {"taste": 5, "popularity": 3}, {"popularity": 5}, {"taste": 0, "popularity": 0}]
+)
+def test_peaked_distributions_end_too(shape):
+    data = planted(200, 100, interactions=4000, **shape)
+    assert data.nnz == 4000
+
+
+@pytest.mark.parametrize(
+    "bad", [{"popularity": np.inf}, {"popularity": np.nan}, {"seed": -1}, {"seed": 1.5}, {"seed": None}]
+)
+def test_strange_parameters_are_refused(bad):
+    with pytest.raises(ParameterError):
+        planted(20, 10, interactions=50, **bad)

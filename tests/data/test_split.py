@@ -174,3 +174,22 @@ def test_leakage_is_found_and_named():
         assert [str(w.message) for w in caught] == leaks
         assert leaks[0].startswith(overlap)
         assert leaks[-1].startswith(message)
+
+
+def test_leakage_checks_say_when_they_cannot_check():
+    bare, timed = Interactions.from_arrays([1], [1]), Interactions.from_arrays([1], [2], timestamps=[3])
+    with pytest.raises(DataError, match="times of one kind"):
+        check_leakage(bare, timed, order="global")
+    for arguments, options in (((bare, timed), {"order": "time"}), ((bare,), {}), ((), {})):
+        with pytest.raises(ParameterError):
+            check_leakage(*arguments, **options)
+
+
+def test_time_splits_with_nothing_to_hold_out():
+    data = Interactions.from_arrays([1, 1, 2], [1, 2, 3], timestamps=[10, 20, 30])
+    assert [part.nnz for part in data.split_time((1.0, 0.0))] == [3, 0]
+    assert [part.nnz for part in data.split_time((0.5, 0.0, 0.5))] == [1, 0, 2]
+    with pytest.raises(ParameterError):
+        data.split_time(at=[np.inf])
+    with pytest.raises(ParameterError, match="not a list of shares"):
+        data.split(0.8)

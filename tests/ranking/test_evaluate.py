@@ -131,3 +131,14 @@ def test_recommend_masks_allows_forbids_and_pads():
     with pytest.raises(ParameterError, match="not a list"):
         recommend(model, "a", 1)
     assert isinstance(model.users, Ids)
+
+
+def test_masks_of_another_id_type_are_refused():
+    train = Interactions.from_arrays([1, 2], [1, 2])
+    model = Table(train, np.zeros((2, 2), dtype=np.float32))
+    texts = Interactions.from_arrays(["1", "2"], ["1", "2"])
+    for call in (lambda: evaluate(model, train, seen=texts), lambda: recommend(model, [1], 1, seen=texts)):
+        with pytest.raises(DataError, match="the model's user ids are integers, those of `seen` text"):
+            call()
+    assert recommend(model, [1], 2, seen=[train, Interactions.from_arrays([1], [2])])[0].tolist() == [[-1, -1]]
+    assert evaluate(model, train, k=np.int64(1), seen=[])

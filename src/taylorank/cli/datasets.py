@@ -183,7 +183,7 @@ def _table(*headers: str) -> Table:
 
 def _console() -> Console:
     console = Console()
-    return console if console.is_terminal else Console(width=160)
+    return console if console.is_terminal and console.width >= 80 else Console(width=160)
 
 
 def _print_line(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ def version_line() -> str:
     return f"taylorank {__version__} ({kernel_info()})"
 
 
-app = App(name="taylorank", help=HELP, version=version_line, help_format="plaintext")
+app = App(name="taylorank", help=HELP, version=version_line, help_format="plaintext", suppress_keyboard_interrupt=False)
 app.command(run.run)
 app.command(train.train)
 app.command(recommend.recommend)
@@ -43,15 +44,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     tokens = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal without × or → shows ? there
+            stream.reconfigure(errors="replace")
     try:
         app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()
     except (TaylorankError, CycloptsError) as error:
         _fail(" ".join(str(error).split()), 2)
     except KeyboardInterrupt:
         _fail("interrupted; nothing is left half-written", 130)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
-        sys.exit(0)
+        _forget_output()
+    except OSError as error:
+        _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 2)
+
+
+def _forget_output() -> None:
+    """The reader of our output has gone; what was to be written is written, and there is nobody to tell."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115
 
 
 def _fail(line: str, code: int) -> None:

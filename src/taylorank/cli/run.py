@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -38,22 +39,22 @@ def run(
 
     Example: taylorank run --users 5000 --items 2000 --interactions 200000 --out results
     """
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True, width=max(80, get_terminal_size().columns))
     with output_folder(out) as folder:
         with console.status("planting data"):
             data = planted(users, items, interactions=interactions, seed=seed).core(core)
-        console.print(repr(data), markup=False)
-        results = _fit_all(data, seed, console)
-        console.print(_table(results))
+        parts = data.split(seed=seed)
+        results = _fit_all(*parts, console)
         target = folder / "results.json"
         with atomic_path(target) as temporary:
             temporary.write_text(json.dumps(_document(data, results, seed), indent=2) + "\n")
+    console.print(repr(data), markup=False)
+    console.print("train {:,}, validation {:,}, test {:,} interactions\n".format(*(part.nnz for part in parts)))
+    console.print(_table(results))
     console.print(f"\nwritten: {target}")
 
 
-def _fit_all(data: Interactions, seed: int, console: Console) -> list[dict[str, Any]]:
-    train, valid, test = data.split(seed=seed)
-    console.print(f"train {train.nnz:,}, validation {valid.nnz:,}, test {test.nnz:,} interactions\n")
+def _fit_all(train: Interactions, valid: Interactions, test: Interactions, console: Console) -> list[dict[str, Any]]:
     models: dict[str, Callable[[], Scorer]] = {
         "Popularity": lambda: Popularity().fit(train),
         "RG2 (tuned)": lambda: best_of_path(train, valid),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -173,10 +174,14 @@ def check_times(values: Column | None) -> NDArray[Any] | None:
     if values is None:
         return None
     array = np.asarray(values)
+    if array.dtype == object and len(array) and isinstance(array[0], datetime):
+        array = array.astype("datetime64[us]")
     if array.dtype.kind == "M":
         array = array.astype("datetime64[us]")
         bad = np.isnat(array)
     elif array.dtype.kind in "iu":
+        if array.dtype.kind == "u" and len(array) and array.max() >= 2**63:
+            raise DataError(f"timestamp {array.max()} does not fit 64 bits", "use another unit")
         return array.astype(np.int64)
     else:
         try:
@@ -211,7 +216,7 @@ def _merge_repeats(
     else:
         values = np.ones(rows.nnz) if weights is None else weights.astype(np.float64)
         merge = np.add if duplicates == "sum" else np.maximum
-        weights = merge.reduceat(values, starts).astype(np.float32)
+        weights = check_strengths(merge.reduceat(values, starts))
         times = None if times is None else np.maximum.reduceat(times, starts)
     return CSR(indptr_of(first, rows.indptr), rows.indices[first], weights, rows.n_columns), times, merged
 

@@ -122,7 +122,7 @@ def text_blocks(file: IO[bytes], *, quotes: bool, encoding: str | None, fallback
 
 def _decoder(encoding: str, fallback: str | None) -> Callable[..., bytes]:
     try:
-        b"".decode(encoding)  # refuses what is no text encoding, such as rot13
+        "a".encode(encoding)  # refuses what is no text encoding, such as rot13
         decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError:
         raise DataError(f"unknown encoding {encoding!r}", "use a name such as utf-8 or latin-1") from None

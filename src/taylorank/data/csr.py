@@ -59,6 +59,8 @@ class CSR:
             (weights, indices, self.indptr.astype(index_type)), shape=(self.n_rows, self.n_columns)
         )
         matrix.has_canonical_format = True
+        for array in (matrix.data, matrix.indices, matrix.indptr):
+            freeze(array)
         return matrix
 
     def transpose(self) -> CSR:

@@ -34,7 +34,8 @@ class Ids:
             array = id_array(array)
         if np.any(array[1:] <= array[:-1]):
             raise DataError("ids are not ascending and unique", "sort them and drop the repeats")
-        self.values: NDArray[Any] = freeze(array if array.base is None else array.copy())
+        own = array.copy() if array is values else array  # freezing the caller's would be rude
+        self.values: NDArray[Any] = freeze(own)
 
     @property
     def is_text(self) -> bool:
@@ -69,8 +70,8 @@ class Ids:
         if self.is_text:
             lookup = self._position_of_text
             return np.fromiter((lookup.get(i, -1) for i in wanted.tolist()), dtype=np.int64, count=len(wanted))
-        if wanted.dtype == object:
-            return self._positions_of_objects(wanted)
+        if wanted.dtype == object or wanted.dtype == np.uint64:  # uint64 beside int64 would be compared as floats
+            return self._positions_of_objects(wanted.astype(object))
         if not np.issubdtype(wanted.dtype, np.integer) or not len(self):
             return np.full(len(wanted), -1)
         place = np.minimum(np.searchsorted(self.values, wanted), len(self) - 1)
@@ -109,8 +110,10 @@ class Ids:
 
     def union(self, other: Ids) -> Ids:
         """Return the ids of both, in order."""
-        if self == other:
+        if self == other or not len(other):
             return self
+        if not len(self):
+            return other
         if self.is_text != other.is_text and len(self) and len(other):
             raise DataError(
                 f"one set has integer ids and the other text ({self._example()} and {other._example()})",

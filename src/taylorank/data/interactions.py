@@ -15,6 +15,7 @@ from scipy import sparse
 from taylorank.data.csr import CSR, Weights, freeze, indptr_of
 from taylorank.data.ids import Ids
 from taylorank.data.truth import Truth
+from taylorank.errors import ParameterError
 
 if TYPE_CHECKING:
     from taylorank.data.split import HeldOut
@@ -165,7 +166,10 @@ class Interactions:
             columns["timestamp"] = self.timestamps
         schema = {"user": _id_type(self.users), "item": _id_type(self.items)}
         frame = pl.DataFrame(columns, schema_overrides=schema)
-        return {"polars": lambda: frame, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow}[library]()
+        convert = {"polars": lambda: frame, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow}
+        if library not in convert:
+            raise ParameterError(f"library={library!r} is unknown", f"choose from {', '.join(convert)}")
+        return convert[library]()
 
     def core(self, k: int | None = None, *, users: int | None = None, items: int | None = None) -> Interactions:
         """Keep the largest part where every user and every item has at least k interactions (k-core).

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from taylorank.data.interactions import Interactions
 from taylorank.data.share import share_ids
 from taylorank.data.split import NAMES
-from taylorank.errors import LeakageWarning
+from taylorank.errors import DataError, LeakageWarning, ParameterError
 
 
 def check_leakage(*parts: Interactions, order: Literal["any", "user", "global"] = "any") -> list[str]:
@@ -27,6 +27,12 @@ def check_leakage(*parts: Interactions, order: Literal["any", "user", "global"] 
     >>> check_leakage(train, Interactions.from_arrays([2], [7]))
     []
     """
+    if order not in ("any", "user", "global") or len(parts) < 2:
+        raise ParameterError(
+            f"order={order!r} over {len(parts)} parts", 'give two or more; order "any", "user" or "global"'
+        )
+    if order != "any":
+        _require_times(parts)
     names = NAMES.get(len(parts)) or tuple(f"part {k + 1}" for k in range(len(parts)))
     found = _repeated_pairs(share_ids(*parts), names)
     if order == "global":
@@ -36,6 +42,12 @@ def check_leakage(*parts: Interactions, order: Literal["any", "user", "global"] 
     for leak in found:
         warnings.warn(leak, LeakageWarning, stacklevel=2)
     return found
+
+
+def _require_times(parts: Sequence[Interactions]) -> None:
+    kinds = {None if part.timestamps is None else part.timestamps.dtype.kind == "M" for part in parts}
+    if None in kinds or len(kinds) > 1:
+        raise DataError("the parts do not all have times of one kind", 'read them with timestamp=…, or use order="any"')
 
 
 def _repeated_pairs(parts: Sequence[Interactions], names: Sequence[str]) -> list[str]:
@@ -59,7 +71,7 @@ def _pair_numbers(part: Interactions) -> NDArray[np.int64]:
 def _out_of_time(parts: Sequence[Interactions], names: Sequence[str]) -> list[str]:
     leaks = []
     for (a, first), (b, second) in itertools.combinations(zip(names, parts, strict=True), 2):
-        if first.timestamps is None or second.timestamps is None or not first.nnz or not second.nnz:
+        if first.timestamps is None or second.timestamps is None or not first.nnz:
             continue
         early = int(np.count_nonzero(second.timestamps < first.timestamps.max()))
         if early:

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from taylorank.data.assemble import from_codes
 from taylorank.data.ids import Ids
 from taylorank.data.interactions import Interactions
+from taylorank.data.shuffle import check_seed
 from taylorank.data.threads import map_in_threads
 from taylorank.data.truth import Floats, Truth
 from taylorank.errors import ParameterError
 
 BLOCK_CELLS = 1 << 21
 TILE = 1 << 18  # multiplications; OpenBLAS calls its threads for more
+TURNS = 4  # of drawing with replacement before a user runs the race
 BUSY = 16  # a user who wants more than a sixteenth of all items is busy
 YEAR = 365 * 24 * 3600
 
@@ -43,6 +45,7 @@ def planted(
     (300, np.float64(1.0))
     """
     _check(n_users, n_items, factors, interactions, popularity, taste)
+    check_seed(seed)
     rng = np.random.default_rng([seed, 0])
     truth = _truth(n_users, n_items, factors, popularity, taste, rng)
     counts = _activity(n_users, n_items, interactions, rng)
@@ -67,8 +70,10 @@ def _check(n_users: int, n_items: int, factors: int, interactions: int, populari
             f"{interactions:,} interactions do not fit {n_users:,} users × {n_items:,} items",
             f"ask for {n_users:,} (one each) to {n_users * n_items // 2:,} (half of all pairs)",
         )
-    if not (popularity >= 0 and 0 <= taste <= 10):
-        raise ParameterError(f"popularity={popularity}, taste={taste}", "popularity ≥ 0 and 0 ≤ taste ≤ 10")
+    if not (0 <= popularity < np.inf and 0 <= taste <= 10):
+        raise ParameterError(
+            f"popularity={popularity}, taste={taste}", "popularity is finite and ≥ 0, taste from 0 to 10"
+        )
 
 
 def _truth(
@@ -110,16 +115,21 @@ def _draw_all(counts: NDArray[np.int64], truth: Truth, seed: int) -> NDArray[np.
 
 
 def _draw(user_factors: Floats, counts: NDArray[np.int64], truth: Truth, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Draw counts[x] distinct items for each user x of the block, by user, in order of drawing."""
-    scores = _product(user_factors, truth.item_factors.T)
-    scores += truth.item_bias
-    scores -= scores.max(axis=1, keepdims=True)
-    weights = np.exp(scores, out=scores)  # (B, N)
-    busy = counts * BUSY > weights.shape[1]
+    """Draw counts[x] distinct items for each user x of the block, by user, in order of drawing.
+
+    Users who want few of the items draw with replacement and skip repeats, which is quick. Those who want many, or
+    whose favourites leave little to the rest, run the race, which takes a time for every item.
+    """
+    logits = _product(user_factors, truth.item_factors.T)
+    logits += truth.item_bias
+    logits -= logits.max(axis=1, keepdims=True)
+    wanted = np.where(counts * BUSY > logits.shape[1], 0, counts)
+    items, done = _draw_repeatedly(logits, wanted, rng)
+    by_race = ~done & (counts > 0)
     drawn = np.empty(int(counts.sum()), dtype=np.int32)
-    is_busy = np.repeat(busy, counts)
-    drawn[~is_busy] = _draw_repeatedly(weights, np.where(busy, 0, counts), rng)
-    drawn[is_busy] = _race(weights[busy], counts[busy], rng)
+    is_raced = np.repeat(by_race, counts)
+    drawn[~is_raced] = items
+    drawn[is_raced] = _race(logits[by_race], counts[by_race], rng)
     return drawn
 
 
@@ -133,39 +143,43 @@ def _product(left: Floats, right: Floats) -> Floats:
     return out
 
 
-def _race(weights: Floats, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
+def _race(logits: Floats, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
     """Let item y arrive at an exponential time of rate p(y | x): the order of arrival is that of the draws."""
-    arrival = rng.standard_exponential(weights.shape) / np.maximum(weights, np.finfo(np.float32).tiny)
+    arrival = np.log(rng.standard_exponential(logits.shape)) - logits  # the logarithm of the time; no underflow
     order = np.argsort(arrival, axis=1).astype(np.int32)
     return order[np.arange(order.shape[1]) < counts[:, None]]
 
 
-def _draw_repeatedly(weights: Floats, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
-    """Draw with replacement and skip repeats: quick for users who want few of the items.
+def _draw_repeatedly(
+    logits: Floats, counts: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Draw with replacement, a few turns; return the items of the users who got all they want, and who they are.
 
     Draws come sorted by (user, item) with a random arrival time each, so that repeats are neighbours; a user
     keeps the items that arrive first.
     """
-    mass = weights.astype(np.float64).ravel()
-    np.cumsum(mass, out=mass)  # twice as fast as cumsum(weights, dtype=np.float64)
-    n_items = weights.shape[1]
+    mass = np.exp(logits).astype(np.float64).ravel()
+    np.cumsum(mass, out=mass)  # twice as fast as cumsum(…, dtype=np.float64) of float32
+    n_items = logits.shape[1]
     cells = np.empty(0, dtype=np.int64)  # x · N + y, ascending
     arrivals = np.empty(0)
-    missing, turn = counts, 0
-    while missing.any():
+    missing = counts
+    for turn in range(TURNS):
         tries = np.where(missing > 0, missing + missing // 2 + 8, 0)
+        if not tries.any():
+            break
         new_cells = _random_cells(mass, tries, rng)
         new_arrivals = rng.random(len(new_cells)) + turn  # a later turn comes after all earlier ones
         cells, arrivals = _merged(np.concatenate((cells, new_cells)), np.concatenate((arrivals, new_arrivals)), turn)
         missing = np.maximum(counts - np.bincount(cells // n_items, minlength=len(counts)), 0)
-        turn += 1
+    done = (counts > 0) & (missing == 0)
     user = cells // n_items
-    order = np.argsort(user * turn + arrivals)
+    order = np.argsort(user * TURNS + arrivals)
     cells, user = cells[order], user[order]
     first = np.searchsorted(user, np.arange(len(counts)))
-    keep = np.arange(len(cells)) - first[user] < counts[user]
+    keep = done[user] & (np.arange(len(cells)) - first[user] < counts[user])
     items: NDArray[np.int64] = cells[keep] % n_items
-    return items.astype(np.int32)
+    return items.astype(np.int32), done
 
 
 def _random_cells(mass: NDArray[np.float64], tries: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -17,10 +17,15 @@ def random_keys(count: int, seed: int) -> NDArray[np.uint64]:
     The mixing is a bijection, so no two keys are equal and sorting by them never depends on how a sort breaks
     ties (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
     """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
-        raise ParameterError(f"seed {seed!r} is not a whole number from 0 to 2⁶⁴ - 1", "give one, such as 0")
+    check_seed(seed)
     start = _mix(np.array([seed], dtype=np.uint64))  # neighbouring seeds start far apart
     return _mix(np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + start)
+
+
+def check_seed(seed: int) -> None:
+    """Refuse what is no whole number from 0 to 2⁶⁴ - 1."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+        raise ParameterError(f"seed {seed!r} is not a whole number from 0 to 2⁶⁴ - 1", "give one, such as 0")
 
 
 def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:

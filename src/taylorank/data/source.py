@@ -47,7 +47,11 @@ def _open_file(path: Path, protocol: str | None, progress: Progress | None, opti
             f"protocol {protocol!r} applies to data sets, and {path} is a file",
             "clean the file with read options",
         )
-    if path.suffix == ".npz" and not options:
+    if path.suffix == ".npz":
+        if options:
+            raise ParameterError(
+                f"{', '.join(options)} means nothing for {path}, which is read already", "leave it out"
+            )
         return Interactions.load_npz(path)
     from taylorank.data.read import read_interactions
 

@@ -72,15 +72,18 @@ def split_time(
     if at is None:
         shares = check_ratios(ratios)
         places = (np.cumsum(shares)[:-1] * data.nnz + 1e-9).astype(np.int64)
-        cuts = np.sort(times)[np.minimum(places, max(data.nnz - 1, 0))] if data.nnz else times[:0]
+        ordered = np.sort(times)
+        after = ordered[-1:] + np.ones(1, dtype=np.float64).astype(_step_type(times))
+        cuts = np.concatenate((ordered, after))[places] if data.nnz else times[:0]
     else:
         cuts = _moments(at, times)
     part = np.searchsorted(cuts, times, side="right")
     names = NAMES[len(cuts) + 1]
     shown = ", ".join(str(c) for c in cuts)
     parts = tuple(data.select(part == p, f"split_time at {shown}: {name}") for p, name in enumerate(names))
-    for name, piece in zip(names, parts, strict=True):
-        if not piece.nnz:
+    expected = [1.0] * len(names) if at is not None else [float(r) for r in ratios]
+    for name, share, piece in zip(names, expected, parts, strict=True):
+        if not piece.nnz and share > 0:
             raise DataError(f"split_time at {shown} leaves {name} empty", "choose other moments with at=…")
     return parts
 
@@ -120,7 +123,10 @@ def split_users(
 
 def check_ratios(ratios: Sequence[float], *, exactly: int | None = None) -> tuple[float, ...]:
     """Return the ratios as floats; there are two or three, each ≥ 0, the first > 0, and they sum to 1."""
-    shares = tuple(float(r) for r in ratios)
+    try:
+        shares = tuple(float(r) for r in ratios)
+    except TypeError:
+        raise ParameterError(f"ratios={ratios!r} is not a list of shares", "write (0.8, 0.1, 0.1)") from None
     counts = (exactly,) if exactly else (2, 3)
     if len(shares) not in counts:
         raise ParameterError(f"{len(shares)} ratios given", f"give {' or '.join(map(str, counts))}: train first")
@@ -168,11 +174,17 @@ def _moments(at: Sequence[Any], times: NDArray[Any]) -> NDArray[Any]:
         cuts = np.array(moments, dtype="datetime64[us]" if times.dtype.kind == "M" else np.float64)
     except (TypeError, ValueError):
         raise ParameterError(f"at={at!r} are not times like {times[:1]}", "give them in the data's unit") from None
+    if times.dtype.kind != "M" and not np.all(np.isfinite(cuts)):
+        raise ParameterError(f"at={at!r} are not times", "give finite numbers in the data's unit")
     if times.dtype.kind == "i" and np.all(cuts == np.floor(cuts)):
         cuts = np.array(moments, dtype=np.int64)
     if np.any(np.diff(cuts) <= np.zeros(1, dtype=np.diff(cuts).dtype)):
         raise ParameterError(f"at={at!r} is not ascending", "give the earlier moment first")
     return cuts
+
+
+def _step_type(times: NDArray[Any]) -> str:
+    return "timedelta64[us]" if times.dtype.kind == "M" else times.dtype.str
 
 
 def _shown(ratios: tuple[float, ...]) -> str:

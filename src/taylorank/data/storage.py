@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.data.assemble import check_strengths, check_times
 from taylorank.data.csr import CSR, INDEX_LIMIT, freeze
 from taylorank.data.ids import Ids
 from taylorank.data.interactions import Interactions, Step
@@ -64,13 +66,14 @@ def load_npz(path: str | os.PathLike[str]) -> Interactions:
             arrays = {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise DataError(f"no such file: {path}", "check the path") from None
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile, AttributeError, TypeError) as error:
+    except (OSError, EOFError, ValueError, TypeError, AttributeError, NotImplementedError, zipfile.BadZipFile,
+            zlib.error) as error:  # fmt: skip
         if isinstance(error, DataError):
             raise
         raise DataError(f"{path} is damaged or not an .npz file", "write it again with save_npz") from error
     try:
         return unpack(arrays)
-    except (KeyError, ValueError, TypeError, IndexError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, RecursionError, OverflowError) as error:
         raise DataError(f"{path} is damaged ({error})", "write it again with save_npz") from error
 
 
@@ -82,10 +85,16 @@ def unpack(arrays: Mapping[str, NDArray[Any]]) -> Interactions:
     strengths, times = arrays.get("strengths"), arrays.get("timestamps")
     if "dates" in arrays:
         times = arrays["dates"].view("datetime64[us]")
+    for given, positions in ((arrays["indptr"], indptr), (arrays["indices"], indices)):
+        if given.dtype.kind != "i" or given.ndim != 1 or not np.array_equal(given, positions):
+            raise ValueError("row pointers or item numbers are not positions")
     _check_rows(indptr, indices, (len(users), len(items)))
     for column in (strengths, times):
-        if column is not None and len(column) != len(indices):
+        if column is not None and column.shape != indices.shape:
             raise ValueError("columns of different length")
+    strengths, times = check_strengths(strengths), check_times(times)
+    if strengths is not None and not np.all(strengths > 0):
+        raise ValueError("a strength is 0")
     truth = None
     if "truth_user_factors" in arrays:
         truth = Truth(**{name[6:]: value for name, value in arrays.items() if name.startswith("truth_")})
@@ -127,6 +136,8 @@ def _pack_ids(side: str, ids: Ids) -> dict[str, NDArray[Any]]:
 
 def _unpack_ids(side: str, arrays: Mapping[str, NDArray[Any]]) -> Ids:
     if side in arrays:
+        if arrays[side].ndim != 1 or arrays[side].dtype != np.int64:
+            raise ValueError(f"{side} are not ids")
         return Ids(arrays[side])
     text, ends = bytes(arrays[f"{side}_text"]), arrays[f"{side}_ends"].tolist()
     starts = [0, *ends[:-1]] if ends else []

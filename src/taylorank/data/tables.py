@@ -54,10 +54,12 @@ def _native_series(column: Any, name: str) -> pl.Series:
     if column.implementation.is_polars() or column.implementation.is_pyarrow():
         native: pl.Series = column.to_polars()
         return native.alias(name)
-    if column.dtype.is_integer() and column.null_count():  # NumPy would turn them into floats
-        return object_series([None if v is None or v != v else int(v) for v in column.to_list()], name)
+    missing = column.is_null().to_numpy()
     values = column.to_numpy()
-    return object_series(column.to_list(), name) if values.dtype == object else pl.Series(name, values)
+    if values.dtype != object and not (column.dtype.is_integer() and missing.any()):
+        return pl.Series(name, values)
+    present = iter(column.drop_nulls().to_list())  # NumPy would turn integers with holes into floats
+    return object_series([None if hole else next(present) for hole in missing], name)
 
 
 def records_table(records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

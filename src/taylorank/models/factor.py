@@ -68,7 +68,7 @@ class FactorModel(Estimator):
         users: Sequence[Any] | NDArray[Any],
         n: int = 10,
         *,
-        seen: Interactions | None = None,
+        seen: Interactions | Sequence[Interactions] | None = None,
         items: Sequence[Any] | None = None,
         exclude: Sequence[Any] | None = None,
     ) -> tuple[NDArray[Any], NDArray[np.float32]]:

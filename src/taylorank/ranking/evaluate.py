@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from taylorank.data import Interactions
 from taylorank.errors import DataError, DataWarning, ParameterError
 from taylorank.metrics import METRICS
-from taylorank.ranking.mask import blocks, entries_of, mask_seen
+from taylorank.ranking.mask import blocks, entries_of, mask_seen, seen_parts
 from taylorank.ranking.scorer import Scorer
 from taylorank.ranking.top_k import top_k
 
@@ -29,10 +29,10 @@ def evaluate(
     ranking. Users that the model does not know are left out of the mean, with a warning; test items that it does
     not know stay relevant and are never found.
     """
-    cutoffs = sorted({int(c) for c in ([k] if isinstance(k, int) else k)})
+    cutoffs = sorted({int(c) for c in ([k] if isinstance(k, int | np.integer) else k)})
     if not cutoffs or cutoffs[0] < 1:
         raise ParameterError(f"k={k!r} holds no cutoff ≥ 1", "give one or more, such as (10, 20)")
-    masks = [model.seen] if seen is None else [seen] if isinstance(seen, Interactions) else list(seen)
+    masks = seen_parts(model, seen)
     rows, users = _test_rows(model, test)
     sums = {f"{name}@{c}": 0.0 for c in cutoffs for name in METRICS}
     for start, block in blocks(users, len(model.items)):

@@ -21,18 +21,36 @@ def blocks(users: NDArray[np.int64], n_items: int) -> Iterator[tuple[int, NDArra
         yield start, users[start : start + size]
 
 
+def seen_parts(model: Scorer, seen: Interactions | Sequence[Interactions] | None) -> list[Interactions]:
+    """Return what to hide: the training data by default, one part, or several."""
+    if seen is None:
+        return [model.seen]
+    return [seen] if isinstance(seen, Interactions) else list(seen)
+
+
 def mask_seen(model: Scorer, users: NDArray[np.int64], masks: Sequence[Interactions]) -> NDArray[np.float32]:
     """Return the model's scores of the block, (B, N), with −inf where an item is in one of the masks."""
     scores = np.array(model.scores(users), dtype=np.float32)
     if np.isnan(scores).any():
         raise DataError("the model returns NaN scores", "fit it again with more regularization")
     for mask in masks:
+        _refuse_other_ids(model, mask)
         rows = users if mask.users == model.users else mask.users.positions(model.users.take(users))
         place, columns = entries_of(mask, rows)
         if mask.items != model.items:
             columns = model.items.positions(mask.items.take(columns))
         scores[place[columns >= 0], columns[columns >= 0]] = -np.inf
     return scores
+
+
+def _refuse_other_ids(model: Scorer, mask: Interactions) -> None:
+    """A mask whose ids are of another type would match nothing, and so hide nothing."""
+    for side, own, other in (("user", model.users, mask.users), ("item", model.items, mask.items)):
+        if own.is_text != other.is_text and len(own) and len(other):
+            kinds = ["text" if ids.is_text else "integers" for ids in (own, other)]
+            raise DataError(
+                f"the model's {side} ids are {kinds[0]}, those of `seen` {kinds[1]}", "read both in the same way"
+            )
 
 
 def entries_of(data: Interactions, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.ranking.mask import blocks, mask_seen
+from taylorank.ranking.mask import blocks, mask_seen, seen_parts
 from taylorank.ranking.scorer import Scorer
 from taylorank.ranking.top_k import top_k
 
@@ -20,7 +20,7 @@ def recommend(
     users: Sequence[Any] | NDArray[Any],
     n: int = 10,
     *,
-    seen: Interactions | None = None,
+    seen: Interactions | Sequence[Interactions] | None = None,
     items: Sequence[Any] | None = None,
     exclude: Sequence[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]:
@@ -31,10 +31,11 @@ def recommend(
         raise ParameterError(f"users={users!r} is not a list", "write recommend([user])")
     rows = model.users.require(users, "user")
     allowed = _allowed(model, items, exclude)
+    masks = seen_parts(model, seen)
     ids = np.full((len(rows), n), "" if model.items.is_text else -1, dtype=model.items.values.dtype)
     best = np.full((len(rows), n), np.nan, dtype=np.float32)
     for start, block in blocks(rows, len(model.items)):
-        scores = mask_seen(model, block, [model.seen if seen is None else seen])
+        scores = mask_seen(model, block, masks)
         scores[:, ~allowed] = -np.inf
         columns = top_k(scores, n)
         found = np.take_along_axis(scores, columns, axis=1)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def top_k(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    """Return (B, k) columns by falling score; of equal scores the lower column comes first; −inf is left out.
+    """Return (B, min(k, N)) columns by falling score; of equal scores the lower column comes first; −inf is left out.
 
     Rows with fewer than k scores above −inf are padded with -1.
 

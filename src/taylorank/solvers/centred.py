@@ -15,6 +15,7 @@ from taylorank.kernels import gather_sum
 class CentredMatrix:
     """S = B − a bᵀ, with B sparse (M × N) in both orders, a (M,) and b (N,); never formed.
 
+    >>> import numpy as np
     >>> rows = CSR(np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), None, 2)
     >>> S = CentredMatrix(rows, rows.transpose(), np.ones(2), np.full(2, 0.5))
     >>> S.apply(np.eye(2))
