@@ -43,13 +43,13 @@ def run(
     with output_folder(out) as folder:
         with console.status("planting data"):
             data = planted(users, items, interactions=interactions, seed=seed).core(core)
-        parts = data.split(seed=seed)
-        results = _fit_all(*parts, console)
+        train, valid, test = data.split(seed=seed)
+        results = _fit_all(train, valid, test, console)
         target = folder / "results.json"
         with atomic_path(target) as temporary:
             temporary.write_text(json.dumps(_document(data, results, seed), indent=2) + "\n")
     console.print(repr(data), markup=False)
-    console.print("train {:,}, validation {:,}, test {:,} interactions\n".format(*(part.nnz for part in parts)))
+    console.print(f"train {train.nnz:,}, validation {valid.nnz:,}, test {test.nnz:,} interactions\n")
     console.print(_table(results))
     console.print(f"\nwritten: {target}")
 
