@@ -24,10 +24,43 @@ float score_of(std::uint64_t key) {
 
 std::int64_t item_of(std::uint64_t key) { return static_cast<std::uint32_t>(~key); }
 
+// Where, among three places, the key stands that should have about k of `count` keys above it.
+std::int64_t pivot_place(const std::uint64_t* keys, std::int64_t count, std::int64_t k) {
+    std::int64_t places[3] = {0, count / 2, count - 1};
+    std::sort(places, places + 3, [&](std::int64_t a, std::int64_t b) { return keys[a] > keys[b]; });
+    return places[3 * k / count];
+}
+
+// Moves the k largest of `count` distinct keys to the front. As std::nth_element, but a comparison steers no branch,
+// which the processor would guess wrong every other time. `spare` has room for `count` keys.
+void move_largest(std::uint64_t* keys, std::int64_t count, std::int64_t k, std::uint64_t* spare) {
+    for (int rounds = 0; k > 0 && k < count; ++rounds) {
+        if (rounds == 40) return std::nth_element(keys, keys + k, keys + count, std::greater<>());
+        std::swap(keys[pivot_place(keys, count, k)], keys[count - 1]);
+        const std::uint64_t pivot = keys[count - 1];
+        std::int64_t above = 0, below = 0;
+        for (std::int64_t i = 0; i + 1 < count; ++i) {
+            const std::uint64_t key = keys[i];
+            keys[above] = spare[below] = key;
+            above += key > pivot;
+            below += key < pivot;
+        }
+        if (above >= k) {
+            count = above;
+            continue;
+        }
+        keys[above] = pivot;
+        keys += above + 1;
+        k -= above + 1;
+        count = below;
+        std::copy_n(spare, below, keys);
+    }
+}
+
 }  // namespace
 
 std::int64_t settling_limit(std::int64_t k, std::int64_t n_items) {
-    constexpr std::int64_t shortest = 128;
+    constexpr std::int64_t shortest = 64;
     return std::max<std::int64_t>(1, std::min(std::max(k, shortest), n_items));
 }
 
@@ -47,9 +80,10 @@ void settle(const Selection& selection, Candidates& list) {
     const std::int64_t found = end - selection.work;
     list.kept = std::min(found, selection.k);
     if (found >= selection.k) {
-        std::uint64_t* last = selection.work + selection.k - 1;
-        std::nth_element(selection.work, last, end, std::greater<>());
-        list.threshold = score_of(*last);
+        move_largest(selection.work, found, selection.k, end);
+        std::uint64_t least = selection.work[0];
+        for (std::int64_t i = 1; i < selection.k; ++i) least = std::min(least, selection.work[i]);
+        list.threshold = score_of(least);
     }
     std::copy_n(selection.work, list.kept, list.keys);
 }

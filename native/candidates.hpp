@@ -29,13 +29,13 @@ struct Selection {
     std::int64_t k;
     std::int64_t limit;         // settle a list that has so many candidates
     const std::int32_t* items;  // the item at each position, ascending, or null: the position itself
-    std::uint64_t* work;        // (k + limit + slack)
+    std::uint64_t* work;        // (2 (k + limit + slack))
 };
 
 // A list may outgrow its limit by what one step of a kernel adds.
 constexpr std::int64_t slack = 64;
 
-// A longer list is settled less often but lets more candidates in; 64 to 256 differ little for k = 20.
+// A longer list is settled less often but lets more candidates in; 32 to 128 differ little for k = 20.
 std::int64_t settling_limit(std::int64_t k, std::int64_t n_items);
 
 // Keeps the k best of the candidates and of those kept before, and empties the list.

@@ -51,7 +51,7 @@ class Lists {
           scores_(users * stride_),
           positions_(users * stride_),
           keys_(users * k),
-          work_(k + stride_),
+          work_(2 * (k + stride_)),
           selection_{k, stride_ - slack, items, work_.data()} {}
 
     Candidates* lists() { return lists_.data(); }

@@ -86,12 +86,25 @@ inline void append(const float* scores, std::uint32_t bits, std::int32_t first, 
 #endif
 }
 
-inline void collect(const float* scores, std::uint32_t valid, std::int32_t first, const Selection& selection,
+inline void collect(const float* scores, std::uint32_t bits, std::int32_t first, const Selection& selection,
                     Candidates& list) {
-    const std::uint32_t bits = above(scores, list.threshold) & valid;
-    if (__builtin_expect(bits == 0, 1)) return;
     append(scores, bits, first, list);
-    if (list.count >= selection.limit) settle(selection, list);
+    if (__builtin_expect(list.count >= selection.limit, 0)) settle(selection, list);
+}
+
+// Hands the scores of a block, (users, item_lanes), to the lists. Whether a row has candidates is as good as random,
+// so the rows that have are gathered without a branch first.
+inline void collect_block(const float* scores, std::int64_t users, std::uint32_t valid, std::int32_t first,
+                          const Selection& selection, Candidates* lists) {
+    std::int64_t rows[user_lanes], hits = 0;
+    std::uint32_t bits[user_lanes];
+    for (std::int64_t r = 0; r < users; ++r) {
+        rows[hits] = r;
+        bits[hits] = above(scores + r * item_lanes, lists[r].threshold) & valid;
+        hits += bits[hits] != 0;
+    }
+    for (std::int64_t i = 0; i < hits; ++i)
+        collect(scores + rows[i] * item_lanes, bits[i], first, selection, lists[rows[i]]);
 }
 
 // scores[r, c] = users[r, :] · items[c, :], (user_lanes, item_lanes)
@@ -129,8 +142,7 @@ void score(const Tile& tile, const Selection& selection) {
         for (std::int64_t user = 0; user < tile.n_users; user += user_lanes) {
             multiply(tile.users + user * tile.width, items, tile.width, scores);
             const std::int64_t left = tile.n_users - user, users = left < user_lanes ? left : user_lanes;
-            for (std::int64_t r = 0; r < users; ++r)
-                collect(scores + r * item_lanes, valid, static_cast<std::int32_t>(first), selection, tile.lists[user + r]);
+            collect_block(scores, users, valid, static_cast<std::int32_t>(first), selection, tile.lists + user);
         }
     }
 }
@@ -138,11 +150,13 @@ void score(const Tile& tile, const Selection& selection) {
 void scan(const float* scores, std::int64_t n_items, const Selection& selection, Candidates& list) {
     std::int64_t first = 0;
     for (; first + item_lanes <= n_items; first += item_lanes)
-        collect(scores + first, valid_lanes(item_lanes), static_cast<std::int32_t>(first), selection, list);
+        if (const std::uint32_t bits = above(scores + first, list.threshold))
+            collect(scores + first, bits, static_cast<std::int32_t>(first), selection, list);
     if (first == n_items) return;
     float rest[item_lanes] = {};
     for (std::int64_t i = first; i < n_items; ++i) rest[i - first] = scores[i];
-    collect(rest, valid_lanes(n_items - first), static_cast<std::int32_t>(first), selection, list);
+    const std::uint32_t bits = above(rest, list.threshold) & valid_lanes(n_items - first);
+    if (bits) collect(rest, bits, static_cast<std::int32_t>(first), selection, list);
 }
 
 }  // namespace
