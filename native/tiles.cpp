@@ -123,11 +123,11 @@ void check_seen(const TopK& p, int threads) {
 }
 
 // As many users as keep their factors and lists in a second-level cache, while every panel of items that comes
-// from further away is used often; fewer if that leaves threads idle.
+// from further away is used often, but a whole panel at least; fewer if that leaves threads idle.
 std::int64_t default_tile_users(const TopK& p, const TopKLevel& level, int threads) {
     constexpr std::int64_t bytes = 512 << 10, most = 112;
     const std::int64_t list = 12 * p.k + 8 * (settling_limit(p.k, p.n_allowed) + slack);
-    const std::int64_t fit = std::min(most, bytes / (4 * p.width + list));
+    const std::int64_t fit = std::max(level.user_lanes, std::min(most, bytes / (4 * p.width + list)));
     const std::int64_t share = (p.n_users + threads - 1) / threads;
     return std::max<std::int64_t>(1, std::min(fit / level.user_lanes * level.user_lanes, share));
 }

@@ -24,7 +24,7 @@ from taylorank.data.csr import CSR
 from taylorank.kernels import top_k
 
 K_BEST = 20
-BLOCK_CELLS = 1 << 22  # scores that a NumPy contender holds at a time: 16 MiB
+BLOCK = 4096  # users whose scores a NumPy contender holds at a time; BLAS is slower with fewer
 Lists = tuple[NDArray[Any], NDArray[Any]]
 Contenders = dict[str, Callable[[], object]]
 
@@ -32,7 +32,7 @@ Contenders = dict[str, Callable[[], object]]
 def run(*, quick: bool = False, threads: int = 2) -> dict[str, Any]:
     """Time every contender at two widths; `quick` shrinks the data."""
     machine = describe_machine()
-    repeats = 2 if quick else 3
+    repeats = 2 if quick else 5
     seen = long_tailed(20_000, users=2_000, items=1_000) if quick else long_tailed(6_600_000, users=USERS, items=ITEMS)
     cases = [{"factors": width} | time_case(seen, width, repeats=repeats, threads=threads) for width in (64, 128)]
     return {
@@ -110,29 +110,28 @@ def blas_threads(threads: int) -> AbstractContextManager[Any]:
 
 def gemm(users: NDArray[np.float32], items: NDArray[np.float32], *, threads: int) -> None:
     """Compute all scores in blocks and keep none."""
-    block = max(1, BLOCK_CELLS // len(items))
-    scores = np.empty((block, len(items)), dtype=np.float32)
+    scores = np.empty((BLOCK, len(items)), dtype=np.float32)
     with blas_threads(threads):
-        for start in range(0, len(users), block):
-            part = users[start : start + block]
+        for start in range(0, len(users), BLOCK):
+            part = users[start : start + BLOCK]
             np.matmul(part, items.T, out=scores[: len(part)])
 
 
 def numpy_top_k(users: NDArray[np.float32], items: NDArray[np.float32], seen: CSR, *, threads: int) -> Lists:
     """Rank in blocks: product, mask, argpartition, sort of the best."""
-    block, ids = max(1, BLOCK_CELLS // len(items)), np.empty((len(users), K_BEST), dtype=np.int64)
+    ids = np.empty((len(users), K_BEST), dtype=np.int64)
     best = np.empty(ids.shape, dtype=np.float32)
     with blas_threads(threads):
-        for start in range(0, len(users), block):
-            scores = users[start : start + block] @ items.T  # (block, N)
-            indptr = seen.indptr[start : start + block + 1]
+        for start in range(0, len(users), BLOCK):
+            scores = users[start : start + BLOCK] @ items.T  # (BLOCK, N)
+            indptr = seen.indptr[start : start + BLOCK + 1]
             row_of = np.repeat(np.arange(len(scores)), np.diff(indptr))
             scores[row_of, seen.indices[indptr[0] : indptr[-1]]] = -np.inf
             found = np.argpartition(scores, -K_BEST, axis=1)[:, -K_BEST:]
             values = np.take_along_axis(scores, found, axis=1)
             order = np.argsort(-values, axis=1)
-            ids[start : start + block] = np.take_along_axis(found, order, axis=1)
-            best[start : start + block] = np.take_along_axis(values, order, axis=1)
+            ids[start : start + BLOCK] = np.take_along_axis(found, order, axis=1)
+            best[start : start + BLOCK] = np.take_along_axis(values, order, axis=1)
     return ids, best
 
 
