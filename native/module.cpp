@@ -25,6 +25,8 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 GatherSumChunk<float> kernel_of(const Level& level, float) { return level.gather_sum_float; }
 GatherSumChunk<double> kernel_of(const Level& level, double) { return level.gather_sum_double; }
+NonzeroScoresChunk<float> scores_kernel_of(const Level& level, float) { return level.nonzero_scores_float; }
+NonzeroScoresChunk<double> scores_kernel_of(const Level& level, double) { return level.nonzero_scores_double; }
 
 template <class T>
 void bind_gather_sum(nb::module_& module) {
@@ -53,6 +55,97 @@ void bind_gather_sum(nb::module_& module) {
         "out"_a.noconvert(), "level"_a, "threads"_a, "chunk_items"_a = 0);
 }
 
+template <class T>
+void bind_nonzero_scores(nb::module_& module) {
+    module.def(
+        "nonzero_scores",
+        [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, Matrix<const T> users,
+           Matrix<const T> items, Vector<T> out, const std::string& level, int threads, std::int64_t chunk_items) {
+            const nb::gil_scoped_release unlocked;
+            const Rows rows{indptr.data(), static_cast<std::int64_t>(indptr.shape(0)) - 1};
+            check_rows(rows, static_cast<std::int64_t>(indices.shape(0)));
+            if (static_cast<std::int64_t>(users.shape(0)) != rows.count || users.shape(1) != items.shape(1))
+                throw std::invalid_argument("users do not have one row per row and the columns of items");
+            if (out.shape(0) != indices.shape(0)) throw std::invalid_argument("out and indices differ in length");
+            const NonzeroScores<T> problem{rows,
+                                           indices.data(),
+                                           users.data(),
+                                           items.data(),
+                                           static_cast<std::int64_t>(items.shape(0)),
+                                           static_cast<std::int64_t>(items.shape(1)),
+                                           out.data()};
+            nonzero_scores(problem, scores_kernel_of(level_named(level), T{}), chunk_items, threads);
+        },
+        "indptr"_a.noconvert(), "indices"_a.noconvert(), "users"_a.noconvert(), "items"_a.noconvert(),
+        "out"_a.noconvert(), "level"_a, "threads"_a, "chunk_items"_a = 0);
+}
+
+// The length of the lists, if both results have one row for each of `rows` users.
+std::int64_t list_length(const Matrix<std::int64_t>& ids, const Matrix<float>& scores, std::size_t rows) {
+    if (ids.shape(0) != rows || scores.shape(0) != rows || ids.shape(1) != scores.shape(1) || ids.shape(1) == 0)
+        throw std::invalid_argument("ids and scores are not of shape (rows, k) with k ≥ 1");
+    return static_cast<std::int64_t>(ids.shape(1));
+}
+
+// Positions are 32 bits wide and move in steps of whole vectors.
+std::int64_t item_count(std::size_t items) {
+    if (items > (std::size_t{1} << 31) - 1024) throw std::invalid_argument("there are more than 2³¹ - 1024 items");
+    return static_cast<std::int64_t>(items);
+}
+
+Rows seen_rows(const std::optional<Vector<const std::int64_t>>& indptr,
+               const std::optional<Vector<const std::int32_t>>& items, std::size_t users) {
+    if (!indptr || !items) return {nullptr, 0};
+    const Rows rows{indptr->data(), static_cast<std::int64_t>(indptr->shape(0)) - 1};
+    check_rows(rows, static_cast<std::int64_t>(items->shape(0)));
+    if (rows.count != static_cast<std::int64_t>(users))
+        throw std::invalid_argument("seen does not have one row per user");
+    return rows;
+}
+
+void bind_top_k(nb::module_& module) {
+    module.def(
+        "top_k",
+        [](Matrix<const float> users, Matrix<const float> items, std::optional<Vector<const std::int64_t>> seen_indptr,
+           std::optional<Vector<const std::int32_t>> seen_items, std::optional<Vector<const std::int32_t>> allowed,
+           Matrix<std::int64_t> ids, Matrix<float> scores, const std::string& level, int threads,
+           std::int64_t tile_users) {
+            const nb::gil_scoped_release unlocked;
+            if (users.shape(1) != items.shape(1)) throw std::invalid_argument("users and items differ in width");
+            const std::int64_t n_items = item_count(items.shape(0));
+            const TopK problem{users.data(),
+                               static_cast<std::int64_t>(users.shape(0)),
+                               items.data(),
+                               n_items,
+                               static_cast<std::int64_t>(items.shape(1)),
+                               allowed ? allowed->data() : nullptr,
+                               allowed ? static_cast<std::int64_t>(allowed->shape(0)) : n_items,
+                               seen_rows(seen_indptr, seen_items, users.shape(0)),
+                               seen_items ? seen_items->data() : nullptr,
+                               list_length(ids, scores, users.shape(0)),
+                               ids.data(),
+                               scores.data()};
+            top_k(problem, *level_named(level).top_k, threads, tile_users);
+        },
+        "users"_a.noconvert(), "items"_a.noconvert(), "seen_indptr"_a.noconvert().none(),
+        "seen_items"_a.noconvert().none(), "allowed"_a.noconvert().none(), "ids"_a.noconvert(),
+        "scores"_a.noconvert(), "level"_a, "threads"_a, "tile_users"_a = 0);
+    module.def(
+        "top_k_scores",
+        [](Matrix<const float> given, Matrix<std::int64_t> ids, Matrix<float> scores, const std::string& level,
+           int threads) {
+            const nb::gil_scoped_release unlocked;
+            const TopKScores problem{given.data(),
+                                     static_cast<std::int64_t>(given.shape(0)),
+                                     item_count(given.shape(1)),
+                                     list_length(ids, scores, given.shape(0)),
+                                     ids.data(),
+                                     scores.data()};
+            top_k_scores(problem, *level_named(level).top_k, threads);
+        },
+        "given"_a.noconvert(), "ids"_a.noconvert(), "scores"_a.noconvert(), "level"_a, "threads"_a);
+}
+
 }  // namespace
 }  // namespace taylorank
 
@@ -64,4 +157,7 @@ NB_MODULE(_native, module) {
     });
     taylorank::bind_gather_sum<float>(module);
     taylorank::bind_gather_sum<double>(module);
+    taylorank::bind_nonzero_scores<float>(module);
+    taylorank::bind_nonzero_scores<double>(module);
+    taylorank::bind_top_k(module);
 }

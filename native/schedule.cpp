@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "gather_sum.hpp"
+#include "nonzero_scores.hpp"
 #include "parallel.hpp"
 
 namespace taylorank {
 namespace {
 
-template <class T>
-[[noreturn]] void throw_bad_index(const GatherSum<T>& problem) {
+[[noreturn]] void throw_bad_index(const std::int32_t* indices, std::int64_t n_factors) {
     std::int64_t j = 0;
-    while (problem.indices[j] >= 0 && problem.indices[j] < problem.n_factors) ++j;
-    throw std::invalid_argument("index " + std::to_string(problem.indices[j]) + " at position " + std::to_string(j) +
-                                " is outside the " + std::to_string(problem.n_factors) + " rows of factors");
+    while (indices[j] >= 0 && indices[j] < n_factors) ++j;
+    throw std::invalid_argument("index " + std::to_string(indices[j]) + " at position " + std::to_string(j) +
+                                " is outside the " + std::to_string(n_factors) + " rows of factors");
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void gather_sum(const GatherSum<T>& problem, GatherSumChunk<T> kernel, std::int6
         if (chunk.carries) owners[c] = chunk.first_row - 1;
         if (!kernel(problem, chunk, carries.data() + c * width)) in_range = false;
     });
-    if (!in_range) throw_bad_index(problem);
+    if (!in_range) throw_bad_index(problem.indices, problem.n_factors);
 
     for (std::int64_t c = 0; c < chunks; ++c) {
         if (owners[c] < 0) continue;
@@ -44,7 +44,22 @@ void gather_sum(const GatherSum<T>& problem, GatherSumChunk<T> kernel, std::int6
     }
 }
 
+template <class T>
+void nonzero_scores(const NonzeroScores<T>& problem, NonzeroScoresChunk<T> kernel, std::int64_t chunk_items,
+                    int threads) {
+    const std::int64_t items = problem.rows.items();
+    if (chunk_items <= 0) chunk_items = default_chunk_items(items, problem.width);
+    std::atomic<bool> in_range{true};
+    parallel_for((items + chunk_items - 1) / chunk_items, threads, [&](std::int64_t c) {
+        const Chunk chunk = chunk_between(problem.rows, c * chunk_items, std::min((c + 1) * chunk_items, items));
+        if (!kernel(problem, chunk)) in_range = false;
+    });
+    if (!in_range) throw_bad_index(problem.indices, problem.n_items);
+}
+
 template void gather_sum<float>(const GatherSum<float>&, GatherSumChunk<float>, std::int64_t, int);
 template void gather_sum<double>(const GatherSum<double>&, GatherSumChunk<double>, std::int64_t, int);
+template void nonzero_scores<float>(const NonzeroScores<float>&, NonzeroScoresChunk<float>, std::int64_t, int);
+template void nonzero_scores<double>(const NonzeroScores<double>&, NonzeroScoresChunk<double>, std::int64_t, int);
 
 }  // namespace taylorank

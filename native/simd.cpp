@@ -2,15 +2,23 @@
 
 #include <stdexcept>
 
-#define TAYLORANK_DECLARE(level)                                         \
-    namespace taylorank::level {                                         \
-    template <class T>                                                   \
-    bool gather_sum_chunk(const GatherSum<T>&, const Chunk&, T* carry);  \
+#define TAYLORANK_DECLARE(level)                                                            \
+    namespace taylorank::level {                                                            \
+    template <class T>                                                                      \
+    bool gather_sum_chunk(const GatherSum<T>&, const Chunk&, T* carry);                     \
     extern template bool gather_sum_chunk(const GatherSum<float>&, const Chunk&, float*);   \
     extern template bool gather_sum_chunk(const GatherSum<double>&, const Chunk&, double*); \
+    template <class T>                                                                      \
+    bool nonzero_scores_chunk(const NonzeroScores<T>&, const Chunk&);                       \
+    extern template bool nonzero_scores_chunk(const NonzeroScores<float>&, const Chunk&);   \
+    extern template bool nonzero_scores_chunk(const NonzeroScores<double>&, const Chunk&);  \
+    extern const TopKLevel top_k_level;                                                     \
     }
-#define TAYLORANK_LEVEL_OF(level) \
-    Level { #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double> }
+#define TAYLORANK_LEVEL_OF(level)                                                                                   \
+    Level {                                                                                                         \
+        #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double>, level::nonzero_scores_chunk<float>, \
+            level::nonzero_scores_chunk<double>, &level::top_k_level                                                \
+    }
 
 TAYLORANK_DECLARE(baseline)
 #ifdef TAYLORANK_HAS_AVX2

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "gather_sum.hpp"
+#include "nonzero_scores.hpp"
+#include "top_k.hpp"
 
 namespace taylorank {
 
@@ -12,6 +14,9 @@ struct Level {
     const char* name;
     GatherSumChunk<float> gather_sum_float;
     GatherSumChunk<double> gather_sum_double;
+    NonzeroScoresChunk<float> nonzero_scores_float;
+    NonzeroScoresChunk<double> nonzero_scores_double;
+    const TopKLevel* top_k;
 };
 
 // Built and supported by this CPU, slowest first; never empty. Found once, when first asked.

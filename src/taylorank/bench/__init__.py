@@ -13,6 +13,7 @@ BENCHMARKS = {
     "gather-sum": "taylorank.bench.gather_sum",
     "read": "taylorank.bench.read",
     "rg2-defaults": "taylorank.bench.defaults",
+    "top-k": "taylorank.bench.top_k",
 }
 
 

@@ -1,7 +1,17 @@
-"""Fast inner loops: native where the compiled module is present, plain SciPy otherwise."""
+"""Fast inner loops: native where the compiled module is present, plain NumPy and SciPy otherwise."""
 
 from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.backend import KernelInfo, kernel_info
 from taylorank.kernels.gather_sum import gather_sum
+from taylorank.kernels.nonzero_scores import nonzero_scores
+from taylorank.kernels.top_k import top_k, top_k_scores
 
-__all__ = ["KernelInfo", "aligned_empty", "gather_sum", "kernel_info"]
+__all__ = [
+    "KernelInfo",
+    "aligned_empty",
+    "gather_sum",
+    "kernel_info",
+    "nonzero_scores",
+    "top_k",
+    "top_k_scores",
+]
