@@ -9,6 +9,7 @@ from scipy import sparse
 
 import taylorank as tr
 from taylorank.errors import DataError, NotFittedError, ParameterError, UnknownIdError
+from taylorank.ranking import recommend
 
 
 @pytest.fixture(scope="module")
@@ -172,3 +173,25 @@ def test_seeds_reproduce_and_parameters_follow_the_conventions(parts):
     assert tr.RG2(**tr.RG2(factors=9).get_params()).factors == 9
     assert tr.RG2().set_params(factors=3).factors == 3
     assert tr.RG2.paper(32).get_params()["proposal_exponent"] == 0
+
+
+def test_ranking_by_products_and_by_scores_agree(parts):
+    """The model is ranked without scores; hidden behind a plain scorer, by its scores."""
+    train, valid, test = parts
+    model = tr.RG2(factors=6).fit(train)
+
+    class Plain:
+        users, items, seen = model.users, model.items, train
+
+        @staticmethod
+        def scores(users):
+            return model.scores(users)
+
+    ours, plain = (tr.evaluate(m, test, seen=[train, valid]) for m in (model, Plain()))
+    assert ours == pytest.approx(plain, abs=1e-3)
+    first, second = (recommend(m, train.user_ids, 10, seen=[train, valid]) for m in (model, Plain()))
+    assert np.mean(first[0] == second[0]) > 0.999
+    np.testing.assert_allclose(first[1], second[1], rtol=1e-4)
+    allowed = train.item_ids[:20].tolist()
+    first, second = (recommend(m, train.user_ids, 30, items=allowed, exclude=allowed[:3]) for m in (model, Plain()))
+    assert np.mean(first[0] == second[0]) > 0.999

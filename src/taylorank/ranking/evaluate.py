@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from taylorank.data import Interactions
 from taylorank.errors import DataError, DataWarning, ParameterError
 from taylorank.metrics import METRICS
-from taylorank.ranking.mask import blocks, entries_of, mask_seen, seen_parts
+from taylorank.ranking.best import best_items
+from taylorank.ranking.mask import entries_of, seen_parts
 from taylorank.ranking.scorer import Scorer
-from taylorank.ranking.top_k import top_k
 
 
 def evaluate(
@@ -35,9 +35,10 @@ def evaluate(
     masks = seen_parts(model, seen)
     rows, users = _test_rows(model, test)
     sums = {f"{name}@{c}": 0.0 for c in cutoffs for name in METRICS}
-    for start, block in blocks(users, len(model.items)):
-        ranked = top_k(mask_seen(model, block, masks), cutoffs[-1])
-        hits, relevant = _hits(ranked, model, test, rows[start : start + len(block)], cutoffs[-1])
+    best_of, size = best_items(model, masks)
+    for start in range(0, len(users), size):
+        ranked, _ = best_of(users[start : start + size], cutoffs[-1])
+        hits, relevant = _hits(ranked, model, test, rows[start : start + size], cutoffs[-1])
         for c in cutoffs:
             for name, metric in METRICS.items():
                 sums[f"{name}@{c}"] += float(metric(hits[:, :c], relevant).sum())
@@ -66,9 +67,17 @@ def _hits(
     row_of, columns = entries_of(test, rows)
     if test.items != model.items:
         columns = model.items.positions(test.items.take(columns))
-    is_relevant = np.zeros((len(rows), len(model.items) + 1), dtype=bool)  # the last column takes the unknown: -1
-    is_relevant[row_of, columns] = True
-    is_relevant[:, -1] = False
+    n_items = len(model.items)
+    relevant = np.sort((row_of * n_items + columns)[columns >= 0])
+    wanted = np.arange(len(rows))[:, None] * n_items + ranked
     hits = np.zeros((len(rows), k), dtype=bool)
-    hits[:, : ranked.shape[1]] = np.take_along_axis(is_relevant, ranked, axis=1)
+    hits[:, : ranked.shape[1]] = _contains(relevant, wanted) & (ranked >= 0)
     return hits, np.bincount(row_of, minlength=len(rows))
+
+
+def _contains(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    if not len(ascending):
+        return np.zeros(wanted.shape, dtype=bool)
+    place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    found: NDArray[np.bool_] = ascending[place] == wanted
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +10,6 @@ from numpy.typing import NDArray
 from taylorank.data import Interactions
 from taylorank.errors import DataError
 from taylorank.ranking.scorer import Scorer
-
-BLOCK_CELLS = 1 << 22
-
-
-def blocks(users: NDArray[np.int64], n_items: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Yield (place of the first, users) so that a block of scores stays small."""
-    size = max(1, BLOCK_CELLS // max(n_items, 1))
-    for start in range(0, len(users), size):
-        yield start, users[start : start + size]
 
 
 def seen_parts(model: Scorer, seen: Interactions | Sequence[Interactions] | None) -> list[Interactions]:
@@ -34,13 +25,21 @@ def mask_seen(model: Scorer, users: NDArray[np.int64], masks: Sequence[Interacti
     if np.isnan(scores).any():
         raise DataError("the model returns NaN scores", "fit it again with more regularization")
     for mask in masks:
-        _refuse_other_ids(model, mask)
-        rows = users if mask.users == model.users else mask.users.positions(model.users.take(users))
-        place, columns = entries_of(mask, rows)
-        if mask.items != model.items:
-            columns = model.items.positions(mask.items.take(columns))
-        scores[place[columns >= 0], columns[columns >= 0]] = -np.inf
+        place, columns = hidden_entries(model, users, mask)
+        scores[place, columns] = -np.inf
     return scores
+
+
+def hidden_entries(
+    model: Scorer, users: NDArray[np.int64], mask: Interactions
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (place in `users`, item position in the model) of every masked pair."""
+    _refuse_other_ids(model, mask)
+    rows = users if mask.users == model.users else mask.users.positions(model.users.take(users))
+    place, columns = entries_of(mask, rows)
+    if mask.items != model.items:
+        columns = model.items.positions(mask.items.take(columns))
+    return place[columns >= 0], columns[columns >= 0]
 
 
 def _refuse_other_ids(model: Scorer, mask: Interactions) -> None:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.ranking.mask import blocks, mask_seen, seen_parts
+from taylorank.ranking.best import best_items
+from taylorank.ranking.mask import seen_parts
 from taylorank.ranking.scorer import Scorer
-from taylorank.ranking.top_k import top_k
 
 
 def recommend(
@@ -34,14 +34,12 @@ def recommend(
     masks = seen_parts(model, seen)
     ids = np.full((len(rows), n), "" if model.items.is_text else -1, dtype=model.items.values.dtype)
     best = np.full((len(rows), n), np.nan, dtype=np.float32)
-    for start, block in blocks(rows, len(model.items)):
-        scores = mask_seen(model, block, masks)
-        scores[:, ~allowed] = -np.inf
-        columns = top_k(scores, n)
-        found = np.take_along_axis(scores, columns, axis=1)
-        place = slice(start, start + len(block)), slice(0, columns.shape[1])
+    best_of, size = best_items(model, masks, allowed=allowed)
+    for start in range(0, len(rows), size):
+        columns, found = best_of(rows[start : start + size], n)
+        place = slice(start, start + len(columns)), slice(0, columns.shape[1])
         ids[place] = model.items.take(columns)
-        best[place] = np.where(columns >= 0, found, np.nan)
+        best[place] = found
     return ids, best
 
 
