@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings.hpp"
 #include "simd.hpp"
 
 namespace nb = nanobind;
@@ -64,4 +65,5 @@ NB_MODULE(_native, module) {
     });
     taylorank::bind_gather_sum<float>(module);
     taylorank::bind_gather_sum<double>(module);
+    taylorank::bind_row_solve(module);
 }

@@ -2,15 +2,29 @@
 
 #include <stdexcept>
 
-#define TAYLORANK_DECLARE(level)                                         \
-    namespace taylorank::level {                                         \
-    template <class T>                                                   \
-    bool gather_sum_chunk(const GatherSum<T>&, const Chunk&, T* carry);  \
-    extern template bool gather_sum_chunk(const GatherSum<float>&, const Chunk&, float*);   \
-    extern template bool gather_sum_chunk(const GatherSum<double>&, const Chunk&, double*); \
+#define TAYLORANK_DECLARE(level)                                        \
+    namespace taylorank::level {                                        \
+    template <class T>                                                  \
+    bool gather_sum_chunk(const GatherSum<T>&, const Chunk&, T* carry); \
+    template <class T>                                                  \
+    RowMethod<T> cholesky_method();                                     \
+    template <class T>                                                  \
+    RowMethod<T> gradients_method();                                    \
+    template <class T>                                                  \
+    RowMethod<T> blocks_method();                                       \
+    template <class T>                                                  \
+    RowMethod<T> careful_method();                                      \
     }
-#define TAYLORANK_LEVEL_OF(level) \
-    Level { #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double> }
+#define TAYLORANK_ROWS_OF(level, T)                                                  \
+    RowMethods<T> {                                                                  \
+        level::cholesky_method<T>(), level::gradients_method<T>(), level::blocks_method<T>(), \
+            level::careful_method<T>()                                               \
+    }
+#define TAYLORANK_LEVEL_OF(level)                                                       \
+    Level {                                                                             \
+        #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double>,        \
+            TAYLORANK_ROWS_OF(level, float), TAYLORANK_ROWS_OF(level, double)           \
+    }
 
 TAYLORANK_DECLARE(baseline)
 #ifdef TAYLORANK_HAS_AVX2

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gather_sum.hpp"
+#include "row_solve.hpp"
 
 namespace taylorank {
 
@@ -12,6 +13,8 @@ struct Level {
     const char* name;
     GatherSumChunk<float> gather_sum_float;
     GatherSumChunk<double> gather_sum_double;
+    RowMethods<float> rows_float;
+    RowMethods<double> rows_double;
 };
 
 // Built and supported by this CPU, slowest first; never empty. Found once, when first asked.

@@ -1,7 +1,9 @@
-"""Fast inner loops: native where the compiled module is present, plain SciPy otherwise."""
+"""Fast inner loops: native where the compiled module is present, plain NumPy and SciPy otherwise."""
 
 from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.backend import KernelInfo, kernel_info
 from taylorank.kernels.gather_sum import gather_sum
+from taylorank.kernels.row_solve import row_solve
+from taylorank.kernels.row_system import RowSystem, Tilt
 
-__all__ = ["KernelInfo", "aligned_empty", "gather_sum", "kernel_info"]
+__all__ = ["KernelInfo", "RowSystem", "Tilt", "aligned_empty", "gather_sum", "kernel_info", "row_solve"]
