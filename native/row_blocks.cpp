@@ -23,10 +23,16 @@ struct Sweep {
 template <class T>
 Sweep<T> lay_out(const RowSystem<T>& s, std::int64_t entries, Arena& arena) {
     Sweep<T> room;
-    for (T** piece : {&room.x, &room.dense, &room.tilt, &room.change}) *piece = arena.take<T>(s.stride);
+    room.x = arena.take<T>(s.stride);
+    room.dense = arena.take<T>(s.stride);
+    room.tilt = arena.take<T>(s.stride);
+    room.change = arena.take<T>(s.stride);
     room.h = arena.take<T>(s.block * s.block);
-    for (T** piece : {&room.b, &room.floors, &room.inverse}) *piece = arena.take<T>(s.block);
-    for (T** piece : {&room.panel.plain, &room.panel.scaled}) *piece = arena.take<T>(panel_size<T>(s.block));
+    room.b = arena.take<T>(s.block);
+    room.floors = arena.take<T>(s.block);
+    room.inverse = arena.take<T>(s.block);
+    room.panel.plain = arena.take<T>(panel_size<T>(s.block));
+    room.panel.scaled = arena.take<T>(panel_size<T>(s.block));
     room.scores = arena.take<T>(entries + group);
     return room;
 }

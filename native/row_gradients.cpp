@@ -17,8 +17,12 @@ struct Descent {
 template <class T>
 Descent<T> lay_out(std::int64_t n, Arena& arena) {
     Descent<T> room;
-    for (T** piece : {&room.x, &room.residual, &room.inverse, &room.direction, &room.image, &room.tilt})
-        *piece = arena.take<T>(n);
+    room.x = arena.take<T>(n);
+    room.residual = arena.take<T>(n);
+    room.inverse = arena.take<T>(n);
+    room.direction = arena.take<T>(n);
+    room.image = arena.take<T>(n);
+    room.tilt = arena.take<T>(n);
     return room;
 }
 
