@@ -1,6 +1,7 @@
 // Products with a few gathered rows at a time: scores Q_y . p, and sums of c_y Q_y.
 #pragma once
 
+#include "fold.hpp"
 #include "panel.hpp"
 
 namespace taylorank {
@@ -45,8 +46,7 @@ inline void score_group(const T* const* rows, const T* p, std::int64_t n, T* sco
 #pragma GCC unroll 8
         for (int i = 0; i < group; ++i) sums[i] += load(rows[i] + k) * values;
     }
-#pragma GCC unroll 8
-    for (int i = 0; i < group; ++i) scores[i] = sum_of<T>(sums[i]);
+    fold<T>(sums, scores);
 }
 
 // y += sum of c_i rows[i]

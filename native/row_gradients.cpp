@@ -39,11 +39,14 @@ void multiply(const RowSystem<T>& s, std::int64_t x, const T* f, const T* p, T* 
     const std::int64_t n = s.stride, end = s.rows.indptr[x + 1];
     for (std::int64_t k = 0; k < n; ++k) y[k] = 0;
     add_dense_part(s, x, f, p, 0, n, y);
+    // Entries that the first-level cache kept from the pass before need no prefetch.
+    constexpr std::int64_t kept = 32768 / sizeof(T);
+    const bool far = (end - s.rows.indptr[x]) * n > kept;
     for (std::int64_t j = s.rows.indptr[x]; j < end; j += group) {
         Group<T> entries;
         T scores[group];
         gather_group(s, j, end, 0, entries);
-        prefetch_group(s, j + group, 0, n);
+        if (far) prefetch_group(s, j + group, 0, n);
         score_group(entries.rows, p, n, scores);
         for (int i = 0; i < group; ++i) scores[i] *= entries.weights[i];
         add_group(entries.rows, scores, n, y);

@@ -9,7 +9,11 @@ from taylorank.bench.machine import cpu_ticks, stolen_share
 from taylorank.errors import ParameterError
 
 # Each module has run(*, quick) -> record and describe(record) -> lines of text.
-BENCHMARKS = {"gather-sum": "taylorank.bench.gather_sum", "read": "taylorank.bench.read"}
+BENCHMARKS = {
+    "gather-sum": "taylorank.bench.gather_sum",
+    "read": "taylorank.bench.read",
+    "row-solve": "taylorank.bench.row_solve",
+}
 
 
 def run_benchmark(name: str, *, quick: bool = False) -> tuple[dict[str, Any], list[str]]:

@@ -23,9 +23,7 @@ SMALLEST_PIVOT = 4096 * np.finfo(np.float64).eps  # relative to the diagonal: be
 VALUES_AT_ONCE = 2**22
 
 
-def row_solve(
-    system: RowSystem, factors: Array, *, method: str, start: Array | None, steps: int, block: int
-) -> Array:
+def row_solve(system: RowSystem, factors: Array, *, method: str, start: Array | None, steps: int, block: int) -> Array:
     """Return P with H_x P_x = b_x, by `method`; rows on which an iteration fails are solved exactly."""
     check_rows(system.rows)
     if method == "cholesky":
