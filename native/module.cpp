@@ -66,4 +66,5 @@ NB_MODULE(_native, module) {
     taylorank::bind_gather_sum<float>(module);
     taylorank::bind_gather_sum<double>(module);
     taylorank::bind_row_solve(module);
+    taylorank::bind_turn(module);
 }

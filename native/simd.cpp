@@ -14,6 +14,8 @@
     RowMethod<T> blocks_method();                                       \
     template <class T>                                                  \
     RowMethod<T> careful_method();                                      \
+    template <class T>                                                  \
+    void turn_rows(const Turn<T>&, std::int64_t, std::int64_t);         \
     }
 #define TAYLORANK_ROWS_OF(level, T)                                                  \
     RowMethods<T> {                                                                  \
@@ -23,7 +25,8 @@
 #define TAYLORANK_LEVEL_OF(level)                                                       \
     Level {                                                                             \
         #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double>,        \
-            TAYLORANK_ROWS_OF(level, float), TAYLORANK_ROWS_OF(level, double)           \
+            TAYLORANK_ROWS_OF(level, float), TAYLORANK_ROWS_OF(level, double),          \
+            level::turn_rows<float>, level::turn_rows<double>                           \
     }
 
 TAYLORANK_DECLARE(baseline)

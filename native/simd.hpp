@@ -6,6 +6,7 @@
 
 #include "gather_sum.hpp"
 #include "row_solve.hpp"
+#include "turn.hpp"
 
 namespace taylorank {
 
@@ -15,6 +16,8 @@ struct Level {
     GatherSumChunk<double> gather_sum_double;
     RowMethods<float> rows_float;
     RowMethods<double> rows_double;
+    TurnRows<float> turn_float;
+    TurnRows<double> turn_double;
 };
 
 // Built and supported by this CPU, slowest first; never empty. Found once, when first asked.

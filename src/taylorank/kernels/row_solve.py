@@ -12,10 +12,10 @@ from taylorank.kernels import backend, row_reference
 from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.checked import check_finite, checked_array, checked_factors
 from taylorank.kernels.row_system import RowSystem, checked_system, rotated
+from taylorank.kernels.turn import PADDED_TO, padded, turn
 
 Method = Literal["auto", "cholesky", "cg", "blocks"]
 METHODS = ("auto", "cholesky", "cg", "blocks")
-PADDED_TO = 16  # columns; native kernels read whole vectors
 
 
 def row_solve(
@@ -85,10 +85,10 @@ def _solve_rotated(
 ) -> NDArray[Any]:
     eigenvalues, vectors = np.linalg.eigh(system.gram.astype(np.float64))
     basis = vectors.astype(factors.dtype)
-    turned = None if start is None else start @ basis
-    system = rotated(system, basis, eigenvalues)
-    result = _solve(system, factors @ basis, method, turned, steps, block, threads)
-    return np.matmul(result, basis.T, out=turned)
+    turned = None if start is None else turn(start, basis, threads=threads)
+    system = rotated(system, basis, eigenvalues, threads=threads)
+    result = _solve(system, turn(factors, basis, threads=threads), method, turned, steps, block, threads)
+    return turn(result, basis.T, out=turned, threads=threads)
 
 
 def _solve(
@@ -113,15 +113,15 @@ def _solve(
             weight=1.0 if weights.ndim else float(weights),
             targets=targets if targets.ndim else None,
             target=1.0 if targets.ndim else float(targets),
-            factors=_padded(factors),
-            gram=_padded(system.gram, both=True),
+            factors=padded(factors),
+            gram=padded(system.gram, both=True),
             diagonal=not np.any(system.gram - np.diag(np.diag(system.gram))),
             background=system.background,
             regularization=system.regularization,
             offsets=system.offsets,
-            direction=_padded(system.direction),
+            direction=padded(system.direction),
             tilt_rows=tilt and tilt.rows,
-            tilt_mean=_padded(tilt and tilt.mean),
+            tilt_mean=padded(tilt and tilt.mean),
             tilt_scales=tilt and tilt.scales,
             start=start,
             out=out,
@@ -136,13 +136,3 @@ def _solve(
     if bad >= 0:
         raise row_reference.not_positive_definite(bad)
     return out
-
-
-def _padded(array: NDArray[Any] | None, *, both: bool = False) -> NDArray[Any] | None:
-    """Return `array` with zeros after its last axis (or both axes), up to whole vectors; as it is if it has them."""
-    if array is None:
-        return None
-    extra = -array.shape[-1] % PADDED_TO
-    if extra == 0:
-        return np.ascontiguousarray(array)
-    return np.pad(array, [*[(0, extra if both else 0)] * (array.ndim - 1), (0, extra)])

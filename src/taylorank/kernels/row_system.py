@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels.checked import checked_array, checked_index
+from taylorank.kernels.turn import turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +97,12 @@ def _checked_tilt(tilt: Tilt, n_rows: int, width: int, dtype: np.dtype[Any]) -> 
     )
 
 
-def rotated(system: RowSystem, basis: NDArray[Any], eigenvalues: NDArray[Any]) -> RowSystem:
+def rotated(system: RowSystem, basis: NDArray[Any], eigenvalues: NDArray[Any], *, threads: int) -> RowSystem:
     """Return the system of Vᵀ P_x where G = V Λ Vᵀ: the same but for a diagonal G; `basis` is V."""
     tilt, direction = system.tilt, system.direction
     return replace(
         system,
         gram=np.diag(eigenvalues).astype(system.gram.dtype),
         direction=None if direction is None else direction @ basis,
-        tilt=None if tilt is None else Tilt(tilt.rows @ basis, tilt.mean @ basis, tilt.scales),
+        tilt=None if tilt is None else Tilt(turn(tilt.rows, basis, threads=threads), tilt.mean @ basis, tilt.scales),
     )
