@@ -10,7 +10,9 @@ of the sweep before. implicit calls BLAS from its own threads, so BLAS has one t
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,8 +115,8 @@ def initial_factors(rows: CSR, width: int) -> tuple[NDArray[Any], NDArray[Any]]:
 def implicit_contenders(rows: CSR, width: int, *, threads: int) -> Contenders:
     """Return implicit's sweeps, or nothing where it is not installed."""
     try:
-        from implicit.cpu.als import AlternatingLeastSquares
-        from threadpoolctl import threadpool_limits
+        als = importlib.import_module("implicit.cpu.als")
+        one_thread = partial(importlib.import_module("threadpoolctl").threadpool_limits, 1, "blas")
     except ImportError:
         return {}
     from scipy import sparse
@@ -123,14 +125,14 @@ def implicit_contenders(rows: CSR, width: int, *, threads: int) -> Contenders:
     transposed = confidence.T.tocsr()
 
     def sweep_of(use_cg: bool) -> Callable[[], object]:
-        with threadpool_limits(1, "blas"):
-            model = AlternatingLeastSquares(
+        with one_thread():
+            model = als.AlternatingLeastSquares(
                 factors=width, regularization=REGULARIZATION, use_cg=use_cg, num_threads=threads
             )
         users, items = initial_factors(rows, width)
 
         def sweep() -> None:
-            with threadpool_limits(1, "blas"):
+            with one_thread():
                 model.solver(confidence, users, items, REGULARIZATION, num_threads=threads)
                 model.solver(transposed, items, users, REGULARIZATION, num_threads=threads)
 
@@ -142,7 +144,7 @@ def implicit_contenders(rows: CSR, width: int, *, threads: int) -> Contenders:
 def irspack_contenders(rows: CSR, width: int, *, threads: int) -> Contenders:
     """Return irspack's epochs, or nothing where it is not installed."""
     try:
-        from irspack.recommenders import _ials_core as core
+        core = importlib.import_module("irspack.recommenders._ials_core")
     except ImportError:
         return {}
     from scipy import sparse

@@ -143,7 +143,7 @@ def _product(system: RowSystem, factors: Array, P: Array) -> Array:
 
 def _diagonals(system: RowSystem, factors: Array) -> Array:
     weights = _per_entry(system.weights, system.rows.nnz, factors.dtype)
-    diagonal = np.multiply.outer(np.asarray(system.background), np.diag(system.gram))
+    diagonal: Array = np.multiply.outer(np.asarray(system.background), np.diag(system.gram))
     diagonal += np.asarray(system.regularization)[:, None] + _sum_entries(system, weights, factors**2)
     if system.tilt is not None:
         f, m, s = system.tilt.rows, system.tilt.mean, np.asarray(system.tilt.scales)

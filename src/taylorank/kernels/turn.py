@@ -13,9 +13,7 @@ from taylorank.kernels.aligned import aligned_empty
 PADDED_TO = 16  # columns: native kernels read whole vectors
 
 
-def turn(
-    rows: NDArray[Any], basis: NDArray[Any], *, out: NDArray[Any] | None = None, threads: int = 1
-) -> NDArray[Any]:
+def turn(rows: NDArray[Any], basis: NDArray[Any], *, out: NDArray[Any] | None = None, threads: int = 1) -> NDArray[Any]:
     """Return rows @ basis, (n, K) by (K, K), on our threads: those of BLAS would still spin when ours start.
 
     >>> turn(np.array([[1.0, 2.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
