@@ -91,9 +91,9 @@ def solve_fully(system: RowSystem, factors: np.ndarray, method: Any, **options: 
     """Run a method until it has converged."""
     if method == "cg":
         return row_solve(system, factors, method="cg", steps=3 * factors.shape[1] + 20, **options)
-    result = row_solve(system, factors, method=method, block=16, **options)
-    for _ in range(30 if method == "blocks" and factors.shape[1] > 16 else 0):
-        result = row_solve(system, factors, method=method, block=16, start=result, **options)
+    result = row_solve(system, factors, method=method, block=32, **options)
+    for _ in range(60 if method == "blocks" and factors.shape[1] > 32 else 0):
+        result = row_solve(system, factors, method=method, block=32, start=result, **options)
     return result
 
 
