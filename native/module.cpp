@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings.hpp"
 #include "simd.hpp"
 
 namespace nb = nanobind;
@@ -160,4 +161,6 @@ NB_MODULE(_native, module) {
     taylorank::bind_nonzero_scores<float>(module);
     taylorank::bind_nonzero_scores<double>(module);
     taylorank::bind_top_k(module);
+    taylorank::bind_row_solve(module);
+    taylorank::bind_turn(module);
 }

@@ -10,23 +10,30 @@
 
 namespace taylorank {
 
-// Calls task(0), …, task(count - 1) once each, in any order; `task` must not throw.
+// Calls task(worker, i) once for each i < count, in any order; `worker` < `threads` names the thread, so that each
+// may own some memory; `task` must not throw.
 template <class Task>
-void parallel_for(std::int64_t count, int threads, const Task& task) {
+void parallel_for_workers(std::int64_t count, int threads, const Task& task) {
     std::atomic<std::int64_t> next{0};
-    const auto work = [&] {
-        for (std::int64_t i = next++; i < count; i = next++) task(i);
+    const auto work = [&](std::int64_t worker) {
+        for (std::int64_t i = next++; i < count; i = next++) task(worker, i);
     };
     const std::int64_t helpers = std::min<std::int64_t>(threads, count) - 1;
     std::vector<std::thread> pool;
     if (helpers > 0) pool.reserve(helpers);
     try {
-        while (static_cast<std::int64_t>(pool.size()) < helpers) pool.emplace_back(work);
+        while (static_cast<std::int64_t>(pool.size()) < helpers) pool.emplace_back(work, static_cast<std::int64_t>(pool.size()) + 1);
     } catch (const std::system_error&) {
         // The system grants no more threads; those that run, and this one, do all the work.
     }
-    work();
+    work(0);
     for (std::thread& helper : pool) helper.join();
+}
+
+// Calls task(0), …, task(count - 1) once each, in any order; `task` must not throw.
+template <class Task>
+void parallel_for(std::int64_t count, int threads, const Task& task) {
+    parallel_for_workers(count, threads, [&](std::int64_t, std::int64_t i) { task(i); });
 }
 
 }  // namespace taylorank

@@ -2,22 +2,35 @@
 
 #include <stdexcept>
 
-#define TAYLORANK_DECLARE(level)                                                            \
-    namespace taylorank::level {                                                            \
-    template <class T>                                                                      \
-    bool gather_sum_chunk(const GatherSum<T>&, const Chunk&, T* carry);                     \
-    extern template bool gather_sum_chunk(const GatherSum<float>&, const Chunk&, float*);   \
-    extern template bool gather_sum_chunk(const GatherSum<double>&, const Chunk&, double*); \
-    template <class T>                                                                      \
-    bool nonzero_scores_chunk(const NonzeroScores<T>&, const Chunk&);                       \
-    extern template bool nonzero_scores_chunk(const NonzeroScores<float>&, const Chunk&);   \
-    extern template bool nonzero_scores_chunk(const NonzeroScores<double>&, const Chunk&);  \
-    extern const TopKLevel top_k_level;                                                     \
+#define TAYLORANK_DECLARE(level)                                        \
+    namespace taylorank::level {                                        \
+    template <class T>                                                  \
+    bool gather_sum_chunk(const GatherSum<T>&, const Chunk&, T* carry); \
+    template <class T>                                                  \
+    bool nonzero_scores_chunk(const NonzeroScores<T>&, const Chunk&);   \
+    extern const TopKLevel top_k_level;                                 \
+    template <class T>                                                  \
+    RowMethod<T> cholesky_method();                                     \
+    template <class T>                                                  \
+    RowMethod<T> gradients_method();                                    \
+    template <class T>                                                  \
+    RowMethod<T> blocks_method();                                       \
+    template <class T>                                                  \
+    RowMethod<T> careful_method();                                      \
+    template <class T>                                                  \
+    void turn_rows(const Turn<T>&, std::int64_t, std::int64_t);         \
     }
-#define TAYLORANK_LEVEL_OF(level)                                                                                   \
-    Level {                                                                                                         \
-        #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double>, level::nonzero_scores_chunk<float>, \
-            level::nonzero_scores_chunk<double>, &level::top_k_level                                                \
+#define TAYLORANK_ROWS_OF(level, T)                                                           \
+    RowMethods<T> {                                                                           \
+        level::cholesky_method<T>(), level::gradients_method<T>(), level::blocks_method<T>(), \
+            level::careful_method<T>()                                                        \
+    }
+#define TAYLORANK_LEVEL_OF(level)                                                            \
+    Level {                                                                                  \
+        #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double>,             \
+            level::nonzero_scores_chunk<float>, level::nonzero_scores_chunk<double>,         \
+            &level::top_k_level, TAYLORANK_ROWS_OF(level, float),                            \
+            TAYLORANK_ROWS_OF(level, double), level::turn_rows<float>, level::turn_rows<double> \
     }
 
 TAYLORANK_DECLARE(baseline)

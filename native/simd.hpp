@@ -7,6 +7,8 @@
 #include "gather_sum.hpp"
 #include "nonzero_scores.hpp"
 #include "top_k.hpp"
+#include "row_solve.hpp"
+#include "turn.hpp"
 
 namespace taylorank {
 
@@ -17,6 +19,10 @@ struct Level {
     NonzeroScoresChunk<float> nonzero_scores_float;
     NonzeroScoresChunk<double> nonzero_scores_double;
     const TopKLevel* top_k;
+    RowMethods<float> rows_float;
+    RowMethods<double> rows_double;
+    TurnRows<float> turn_float;
+    TurnRows<double> turn_double;
 };
 
 // Built and supported by this CPU, slowest first; never empty. Found once, when first asked.

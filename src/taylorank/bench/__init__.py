@@ -14,6 +14,7 @@ BENCHMARKS = {
     "read": "taylorank.bench.read",
     "rg2-defaults": "taylorank.bench.defaults",
     "top-k": "taylorank.bench.top_k",
+    "row-solve": "taylorank.bench.row_solve",
 }
 
 

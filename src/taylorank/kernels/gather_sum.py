@@ -11,6 +11,7 @@ from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
 from taylorank.kernels.aligned import aligned_empty
+from taylorank.kernels.checked import checked_factors, checked_index
 
 
 def gather_sum(
@@ -34,9 +35,9 @@ def gather_sum(
     array([[6., 8.],
            [3., 4.]])
     """
-    factors = _checked_factors(factors, rows)
+    factors = checked_factors(factors, rows)
     values = _checked_weights(weights, rows, dtype=factors.dtype)
-    indptr, indices = _checked_index(rows.indptr, np.int64), _checked_index(rows.indices, np.int32)
+    indptr, indices = checked_index(rows.indptr, np.int64), checked_index(rows.indices, np.int32)
     target = _checked_out(out, (max(rows.n_rows, 0), factors.shape[1]), factors)
     threads = backend.thread_count(num_threads)
     if backend.native is None:
@@ -50,18 +51,6 @@ def gather_sum(
     return target
 
 
-def _checked_factors(factors: NDArray[Any], rows: CSR) -> NDArray[Any]:
-    factors = np.asarray(factors)
-    if factors.dtype not in (np.float32, np.float64):
-        raise ParameterError(f"factors are {factors.dtype}", "convert them with .astype(np.float32)")
-    if factors.ndim != 2 or len(factors) != rows.n_columns:
-        raise ParameterError(
-            f"factors have shape {factors.shape} but the rows have {rows.n_columns} columns",
-            f"pass an array of shape ({rows.n_columns}, K)",
-        )
-    return np.ascontiguousarray(factors)
-
-
 def _checked_weights(weights: ArrayLike | None, rows: CSR, *, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     if isinstance(weights, str) and weights == "stored":
         weights = rows.weights
@@ -73,16 +62,6 @@ def _checked_weights(weights: ArrayLike | None, rows: CSR, *, dtype: np.dtype[An
     if array.shape != (rows.nnz,):
         raise ParameterError(
             f"weights have shape {array.shape} but there are {rows.nnz} entries", "pass one weight per entry"
-        )
-    return np.ascontiguousarray(array, dtype=dtype)
-
-
-def _checked_index(array: NDArray[Any], dtype: type[np.integer[Any]]) -> NDArray[Any]:
-    array = np.asarray(array)
-    if array.ndim != 1 or not np.can_cast(array.dtype, dtype, "safe"):
-        raise ParameterError(
-            f"an index array of the rows is {array.dtype} with shape {array.shape}",
-            f"make it one-dimensional and {np.dtype(dtype)}",
         )
     return np.ascontiguousarray(array, dtype=dtype)
 

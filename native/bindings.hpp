@@ -1,0 +1,11 @@
+// The parts of the Python module, one per kernel.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace taylorank {
+
+void bind_row_solve(nanobind::module_& module);
+void bind_turn(nanobind::module_& module);
+
+}  // namespace taylorank
