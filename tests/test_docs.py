@@ -19,3 +19,16 @@ def test_the_benchmark_page_says_what_the_files_hold(module):
     record = json.loads((ROOT / "docs" / "bench" / f"{name}.json").read_text())
     told = textwrap.indent("\n".join(module.describe(record)), "    ")
     assert told in (ROOT / "docs" / "benchmarks.md").read_text()
+
+
+def test_the_readme_says_the_same():
+    readme = (ROOT / "README.md").read_text()
+    files = {
+        name: json.loads((ROOT / "docs" / "bench" / f"{name}.json").read_text()) for name in ("gather_sum", "read")
+    }
+    for peer in ("scipy", "torch (MKL)"):
+        ratios = [case["results"][peer]["times_ours"] for case in files["gather_sum"]["cases"]]
+        assert f"{min(ratios):.1f}-{max(ratios):.1f} times faster" in readme
+    for result in files["read"]["results"]:
+        told = f"{result['times_faster']:.1f} times faster, {result['memory_ratio']:.2f} of the peak memory"
+        assert told in readme

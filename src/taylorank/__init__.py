@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from taylorank.data import Interactions, check_leakage, datasets, planted, read_interactions, share_ids
-    from taylorank.models import EASE, RG2, RGX, ItemKNN, Popularity, load
+    from taylorank.models import EASE, IALS, RG2, RGX, WRMF, ItemKNN, Popularity, load
     from taylorank.ranking import evaluate
 
 try:
@@ -19,11 +19,13 @@ except PackageNotFoundError:  # run from a source tree that was never installed
 # Public name → module that holds it; loaded on first use, so that `import taylorank` is quick.
 _HOMES = {
     "EASE": "taylorank.models",
+    "IALS": "taylorank.models",
     "Interactions": "taylorank.data",
     "ItemKNN": "taylorank.models",
     "Popularity": "taylorank.models",
     "RG2": "taylorank.models",
     "RGX": "taylorank.models",
+    "WRMF": "taylorank.models",
     "check_leakage": "taylorank.data",
     "evaluate": "taylorank.ranking",
     "load": "taylorank.models",
@@ -34,8 +36,10 @@ _HOMES = {
 
 __all__ = [
     "EASE",
+    "IALS",
     "RG2",
     "RGX",
+    "WRMF",
     "Interactions",
     "ItemKNN",
     "Popularity",

@@ -5,5 +5,6 @@ from taylorank.models.item_based import EASE, ItemKNN
 from taylorank.models.popularity import Popularity
 from taylorank.models.rg import RG2, RGX
 from taylorank.models.storage import load
+from taylorank.models.weighted import IALS, WRMF
 
-__all__ = ["EASE", "RG2", "RGX", "FactorModel", "ItemKNN", "Popularity", "load"]
+__all__ = ["EASE", "IALS", "RG2", "RGX", "WRMF", "FactorModel", "ItemKNN", "Popularity", "load"]

@@ -61,8 +61,8 @@ def load(path: str | os.PathLike[str]) -> FactorModel:
         for name in LEARNED:
             if name in arrays:
                 setattr(model, name, arrays[name])
-        model.penalty_ = manifest["penalty"]
-        model.path_ = None
+        if manifest["penalty"] is not None:
+            model.penalty_, model.path_ = manifest["penalty"], None
         shapes = (len(model.user_factors), len(model.item_factors))
         if shapes != (len(model.users), len(model.items)):
             raise ValueError("factors and ids differ in number")
