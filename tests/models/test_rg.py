@@ -48,13 +48,14 @@ def test_exported_factors_are_the_scores(parts):
 def test_rgx_and_als_reach_the_same_model(parts):
     """The threshold 0.79 σ₁ lies between σ₆ and σ₇, so that the optimum of rank 6 is unique and ALS gets there."""
     train = parts[0]
-    spectral = tr.RG2(factors=6, regularization=0.79, tolerance=0).fit(train)
-    values = tr.RG2(factors=7, tolerance=0).fit(train).path_.svd.values
+    exponents = {"proposal_exponent": 0.8, "context_exponent": 1.0}
+    spectral = tr.RG2(factors=6, regularization=0.79, **exponents, tolerance=0).fit(train)
+    values = tr.RG2(factors=7, **exponents, tolerance=0).fit(train).path_.svd.values
     assert values[6] < 0.79 * values[0] < values[5]
     expected = spectral.user_factors @ spectral.item_factors.T
     for other in (
-        tr.RGX(factors=6, regularization=0.79, tolerance=0),
-        tr.RG2(factors=6, regularization=0.79, solver="als", tolerance=0, iterations=3000),
+        tr.RGX(factors=6, regularization=0.79, **exponents, tolerance=0),
+        tr.RG2(factors=6, regularization=0.79, **exponents, solver="als", tolerance=0, iterations=3000),
     ):
         got = other.fit(train)
         np.testing.assert_allclose(got.user_factors @ got.item_factors.T, expected, atol=2e-3 * np.abs(expected).max())

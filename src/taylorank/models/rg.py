@@ -33,7 +33,8 @@ class RG2(FactorModel):
         τ / σ₁ in [0, 1): the share of the largest singular value that the threshold takes from all of them. The
         same number means the same on every data set.
     proposal_exponent, context_exponent
-        γ and ρ. `RG2.paper()` has the papers' γ = 0, ρ = 1.
+        γ and ρ. The defaults, with that of `regularization`, were chosen on validation data of five sets
+        (docs/benchmarks.md); `RG2.paper()` has the papers' γ = 0, ρ = 1.
     ranking
         "probability" ranks by q_y (1 + o_xy), which is consistent with DCG; "lift" by o_xy, which favours the niche.
     solver
@@ -61,8 +62,8 @@ class RG2(FactorModel):
         factors: int = 128,
         *,
         regularization: float = 0.2,
-        proposal_exponent: float = 0.8,
-        context_exponent: float = 1.0,
+        proposal_exponent: float = 0.6,
+        context_exponent: float = 1.2,
         ranking: Literal["probability", "lift"] = "probability",
         solver: Literal["spectral", "als"] = "spectral",
         tolerance: float = 1e-2,
