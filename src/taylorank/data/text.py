@@ -102,8 +102,8 @@ class BlockParser:
 
     def _parse_fast(self, body: bytes) -> pl.DataFrame | None:
         """Parse with the first set of types that fits; None if the fast reader refuses the block."""
-        if self.layout.quote is not None and body.count(b'"') % 2 == 1:
-            return None  # it would take an open quote for one long field
+        if self.layout.quote is not None and not quotes_in_order(body, self.layout.separator):
+            return None  # it would make something of them without a word
         plain = spells_integers_plainly(body, self.layout.separator)
         start = self.first_attempt if plain else max(self.first_attempt, self.first_exact_attempt)
         for number in range(start, len(self.attempts)):
@@ -145,6 +145,25 @@ class BlockParser:
             remedy = 'mend that line, or pass quote="" if quotes mean nothing in this file'
             raise LineError(reader.line_num - 1, f"cannot be parsed ({error})", remedy) from None
         return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+def quotes_in_order(body: bytes, separator: str) -> bool:
+    """Whether quotes stand only around whole fields, or doubled within them (RFC 4180).
+
+    Counted from 0, even quotes then open a field, or are the second of a double; odd ones close it, or are the first.
+    """
+    if b'"' not in body:
+        return True
+    symbols = np.frombuffer(b"\n" + body + b"\n", dtype=np.uint8)  # the ends of a block are ends of fields
+    quotes = np.flatnonzero(symbols == ord('"'))
+    if len(quotes) % 2:
+        return False
+    opening, closing = quotes[::2], quotes[1::2]
+    edges = np.frombuffer(b"\r\n" + separator.encode(), dtype=np.uint8)
+    doubled = closing[:-1] + 1 == opening[1:]
+    opens = np.isin(symbols[opening - 1], edges)
+    closes = np.isin(symbols[closing + 1], edges)
+    return bool(np.all(opens[1:] | doubled) and np.all(closes[:-1] | doubled) and opens[0] and closes[-1])
 
 
 def spells_integers_plainly(body: bytes, separator: str) -> bool:
