@@ -9,37 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.data import Ids, Interactions
+from taylorank.data import Ids
 from taylorank.errors import ParameterError
-from taylorank.models.estimator import Estimator
-from taylorank.ranking.recommend import recommend
+from taylorank.models.recommender import Recommender
 from taylorank.ranking.top_k import top_k
 
 Floats = NDArray[Any]
 
 
-class FactorModel(Estimator):
+class FactorModel(Recommender):
     """A fitted model with `user_factors` (M, K) and `item_factors` (N, K).
 
     Subclasses learn `user_factors_`, `item_factors_` and `train_`, and may give the factors that rank
     (`export_factors`) a form of their own.
     """
-
-    @property
-    def users(self) -> Ids:
-        """The users it knows."""
-        return self.seen.users
-
-    @property
-    def items(self) -> Ids:
-        """The items it ranks."""
-        return self.seen.items
-
-    @property
-    def seen(self) -> Interactions:
-        """The training data, which recommendations leave out."""
-        data: Interactions = self._learned("train_")
-        return data
 
     @property
     def user_factors(self) -> Floats:
@@ -62,22 +45,6 @@ class FactorModel(Estimator):
         of_users, of_items = self.export_factors()
         scores: NDArray[np.float32] = (of_users[users] @ of_items.T).astype(np.float32, copy=False)
         return scores
-
-    def recommend(
-        self,
-        users: Sequence[Any] | NDArray[Any],
-        n: int = 10,
-        *,
-        seen: Interactions | Sequence[Interactions] | None = None,
-        items: Sequence[Any] | None = None,
-        exclude: Sequence[Any] | None = None,
-    ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-        """Return the ids of the n best items of each user and their scores, (len(users), n).
-
-        Items the user has in `seen` (the training data by default) are left out; `items` allows only these,
-        `exclude` forbids those. Short lists are padded with -1 or "" and NaN.
-        """
-        return recommend(self, users, n, seen=seen, items=items, exclude=exclude)
 
     def similar_items(self, items: Sequence[Any], n: int = 10) -> tuple[NDArray[Any], NDArray[np.float32]]:
         """Return ids and cosines of the n items nearest to each of `items`, itself left out."""

@@ -3,61 +3,30 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from taylorank.data import Ids, Interactions, read_interactions
+from taylorank.data import Interactions, read_interactions
 from taylorank.errors import ParameterError
-from taylorank.models.estimator import Estimator
 from taylorank.models.histories import over_items
-from taylorank.ranking.recommend import recommend
+from taylorank.models.recommender import Recommender
 
 BLOCK = 512
 
 
-class ItemBased(Estimator):
+class ItemBased(Recommender):
     """Scores are R W, with W (N, N) learned from the training data and R what the users met."""
 
-    train_: Interactions
     item_weights_: Any
-
-    @property
-    def users(self) -> Ids:
-        """The users it knows."""
-        return self.seen.users
-
-    @property
-    def items(self) -> Ids:
-        """The items it ranks."""
-        return self.seen.items
-
-    @property
-    def seen(self) -> Interactions:
-        """What the users met, which scores come from and recommendations leave out."""
-        data: Interactions = self._learned("train_")
-        return data
 
     def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the scores of all items for users by position, (len(users), N)."""
         product = self.seen.matrix[users] @ self._learned("item_weights_")
         dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
         return dense.astype(np.float32, copy=False)
-
-    def recommend(
-        self,
-        users: Sequence[Any] | NDArray[Any],
-        n: int = 10,
-        *,
-        seen: Interactions | Sequence[Interactions] | None = None,
-        items: Sequence[Any] | None = None,
-        exclude: Sequence[Any] | None = None,
-    ) -> tuple[NDArray[Any], NDArray[np.float32]]:
-        """Return the ids of the n best items of each user and their scores; see `FactorModel.recommend`."""
-        return recommend(self, users, n, seen=seen, items=items, exclude=exclude)
 
     def fold_in(self, histories: Any) -> Self:
         """Return this model for other users, given what they met; nothing is refitted."""

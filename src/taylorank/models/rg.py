@@ -101,7 +101,7 @@ class RG2(FactorModel):
             context_exponent=self.context_exponent,
         )
         self.proposal_: NDArray[np.float64] = objective.proposal
-        self.train_: Interactions = data
+        self.train_ = data
         path = solve_spectral(
             objective,
             self.factors if self.solver == "spectral" else 1,

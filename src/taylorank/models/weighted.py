@@ -39,7 +39,7 @@ class WeightedModel(FactorModel):
             raise ParameterError(
                 f"iterations={self.iterations}, tolerance={self.tolerance}", "iterations ≥ 1, tolerance ≥ 0"
             )
-        self.train_: Interactions = data
+        self.train_ = data
         self.user_factors_, self.item_factors_ = solve_row_als(
             self._objective(data),
             self.factors,
