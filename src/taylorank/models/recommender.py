@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,10 @@ class Recommender(Estimator):
         """The training data, which recommendations leave out."""
         data: Interactions = self._learned("train_")
         return data
+
+    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+        """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
+        raise AttributeError(f"{type(self).__name__} cannot be fitted")
 
     def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the scores of all items for users by position, (len(users), N)."""
