@@ -163,4 +163,5 @@ NB_MODULE(_native, module) {
     taylorank::bind_top_k(module);
     taylorank::bind_row_solve(module);
     taylorank::bind_turn(module);
+    taylorank::bind_gram(module);
 }

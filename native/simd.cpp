@@ -19,6 +19,9 @@
     RowMethod<T> careful_method();                                      \
     template <class T>                                                  \
     void turn_rows(const Turn<T>&, std::int64_t, std::int64_t);         \
+    template <class T>                                                  \
+    void gram_rows(const Gram<T>&, std::int64_t, std::int64_t, double*, T*); \
+    extern const InverseLevel inverse_level;                            \
     }
 #define TAYLORANK_ROWS_OF(level, T)                                                           \
     RowMethods<T> {                                                                           \
@@ -30,7 +33,8 @@
         #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double>,             \
             level::nonzero_scores_chunk<float>, level::nonzero_scores_chunk<double>,         \
             &level::top_k_level, TAYLORANK_ROWS_OF(level, float),                            \
-            TAYLORANK_ROWS_OF(level, double), level::turn_rows<float>, level::turn_rows<double> \
+            TAYLORANK_ROWS_OF(level, double), level::turn_rows<float>, level::turn_rows<double>, \
+            level::gram_rows<float>, level::gram_rows<double>, &level::inverse_level         \
     }
 
 TAYLORANK_DECLARE(baseline)
