@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import CSR
-from taylorank.kernels import gather_sum
+from taylorank.kernels import aligned_empty, gather_sum
+
+STRIP = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class CentredMatrix:
-    """S = B − a bᵀ, with B sparse (M × N) in both orders, a (M,) and b (N,); never formed.
+    """S = B − a bᵀ where a = B b and ‖b‖ = 1, so that S = B (I − b bᵀ); never formed.
 
-    >>> import numpy as np
+    B is sparse (M × N), in both orders; a is `left` (M,) and b `right` (N,). With `unit` = "left" the roles are
+    exchanged: b = Bᵀa, ‖a‖ = 1 and S = (I − a aᵀ) B. The projection costs work on the side of the unit vector alone,
+    where a bᵀ X would cost a pass over the other side, too.
+
     >>> rows = CSR(np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), None, 2)
-    >>> S = CentredMatrix(rows, rows.transpose(), np.ones(2), np.full(2, 0.5))
+    >>> b = np.array([0.6, 0.8])
+    >>> S = CentredMatrix(rows, rows.transpose(), b, b)
     >>> S.apply(np.eye(2))
-    array([[ 0.5, -0.5],
-           [-0.5,  0.5]])
+    array([[ 0.64, -0.48],
+           [-0.48,  0.36]])
     """
 
     by_row: CSR
     by_column: CSR
     left: NDArray[Any]
     right: NDArray[Any]
+    unit: Literal["left", "right"] = "right"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -36,24 +44,27 @@ class CentredMatrix:
     @property
     def transposed(self) -> CentredMatrix:
         """Sᵀ, sharing all memory."""
-        return CentredMatrix(self.by_column, self.by_row, self.right, self.left)
+        unit: Literal["left", "right"] = "left" if self.unit == "right" else "right"
+        return CentredMatrix(self.by_column, self.by_row, self.right, self.left, unit)
 
     def apply(self, block: NDArray[Any]) -> NDArray[Any]:
         """S X for X (N, k)."""
-        out = gather_sum(self.by_row, block)
-        subtract_outer(out, self.left, self.right @ block)
-        return out
+        if self.unit == "right":
+            centred = project_out(block, self.right, out=aligned_empty(block.shape, block.dtype))
+            return gather_sum(self.by_row, centred)
+        image = gather_sum(self.by_row, block)
+        return project_out(image, self.left, out=image)
 
     def apply_transposed(self, block: NDArray[Any]) -> NDArray[Any]:
         """Sᵀ Y for Y (M, k)."""
-        out = gather_sum(self.by_column, block)
-        subtract_outer(out, self.right, self.left @ block)
-        return out
+        return self.transposed.apply(block)
 
 
-def subtract_outer(out: NDArray[Any], column: NDArray[Any], row: NDArray[Any]) -> None:
-    """out −= column rowᵀ, in strips that stay in cache."""
-    column = column.astype(out.dtype, copy=False)
-    row = row.astype(out.dtype, copy=False)
-    for start in range(0, len(out), 1024):
-        out[start : start + 1024] -= column[start : start + 1024, None] * row
+def project_out(block: NDArray[Any], unit: NDArray[Any], *, out: NDArray[Any]) -> NDArray[Any]:
+    """Write (I − b bᵀ) X to `out`, which may be X, and return it. No BLAS, whose threads would spin on beside ours."""
+    unit = unit.astype(block.dtype, copy=False)
+    along = np.einsum("i,ij->j", unit, block)
+    for start in range(0, len(block), STRIP):  # the products stay in cache
+        part = slice(start, start + STRIP)
+        np.subtract(block[part], unit[part, None] * along, out=out[part])
+    return out

@@ -14,10 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.kernels import RowSystem, row_solve
+from taylorank.kernels import RowSystem, gram, row_solve
 from taylorank.objectives.weighted import Weighted
 from taylorank.solvers.als import AlsSweep
-from taylorank.solvers.svd import gram
 
 Floats = NDArray[Any]
 Method = Literal["auto", "cholesky", "cg", "blocks"]

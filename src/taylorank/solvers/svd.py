@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from taylorank.kernels import gram
 from taylorank.solvers.centred import CentredMatrix
 
 Floats = NDArray[Any]
@@ -177,12 +178,3 @@ def orthonormal(block: Floats) -> Floats:
         floor = 10 * len(squares) * float(np.finfo(block.dtype).eps) ** 2 * squares[-1]
         block = scaled @ (vectors / np.sqrt(np.maximum(squares, floor))).astype(block.dtype)
     return block
-
-
-def gram(block: Floats) -> NDArray[np.float64]:
-    """XᵀX, summed over strips in float64."""
-    total = np.zeros((block.shape[1], block.shape[1]))
-    for start in range(0, len(block), STRIP):
-        strip = block[start : start + STRIP]
-        total += strip.T @ strip
-    return total
