@@ -7,6 +7,8 @@
     template <class T>                                                  \
     bool gather_sum_chunk(const GatherSum<T>&, const Chunk&, T* carry); \
     template <class T>                                                  \
+    bool gather_sum_bands(const GatherSum<T>&, std::int64_t, std::int64_t, std::int64_t, std::int64_t*); \
+    template <class T>                                                  \
     bool nonzero_scores_chunk(const NonzeroScores<T>&, const Chunk&);   \
     extern const TopKLevel top_k_level;                                 \
     template <class T>                                                  \
@@ -30,7 +32,8 @@
     }
 #define TAYLORANK_LEVEL_OF(level)                                                            \
     Level {                                                                                  \
-        #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double>,             \
+        #level, {level::gather_sum_chunk<float>, level::gather_sum_bands<float>},            \
+            {level::gather_sum_chunk<double>, level::gather_sum_bands<double>},              \
             level::nonzero_scores_chunk<float>, level::nonzero_scores_chunk<double>,         \
             &level::top_k_level, TAYLORANK_ROWS_OF(level, float),                            \
             TAYLORANK_ROWS_OF(level, double), level::turn_rows<float>, level::turn_rows<double>, \

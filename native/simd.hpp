@@ -16,8 +16,8 @@ namespace taylorank {
 
 struct Level {
     const char* name;
-    GatherSumChunk<float> gather_sum_float;
-    GatherSumChunk<double> gather_sum_double;
+    GatherSumLevel<float> gather_sum_float;
+    GatherSumLevel<double> gather_sum_double;
     NonzeroScoresChunk<float> nonzero_scores_float;
     NonzeroScoresChunk<double> nonzero_scores_double;
     const TopKLevel* top_k;

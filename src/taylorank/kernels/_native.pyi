@@ -12,6 +12,7 @@ def gather_sum(
     level: str,
     threads: int,
     chunk_items: int = 0,
+    band_rows: int = 0,
 ) -> None: ...
 def nonzero_scores(
     indptr: NDArray[Any],
