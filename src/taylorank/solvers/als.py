@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
-from taylorank.kernels import gram, inverse, turn
+from taylorank.kernels import aligned_empty, gram, inverse, turn
 from taylorank.kernels.backend import thread_count
 from taylorank.objectives import RG
 from taylorank.solvers.centred import CentredMatrix
@@ -65,15 +65,16 @@ def solve_als(
     began = time.perf_counter()
     zero_loss = 0.5 * objective.squared_norm
     last = np.inf
+    P = aligned_empty((matrix.shape[0], Q.shape[1]), Q.dtype)
     for sweep in range(1, sweeps + 1):
-        P = matrix.apply(half_step(Q, gram(Q), penalty))
+        P = matrix.apply(half_step(Q, gram(Q), penalty), out=P)
         image = matrix.apply_transposed(P)
         users = gram(P)
         Q = half_step(image, users, penalty * objective.context_total)
         loss = zero_loss - _gain(image, Q, users) + 0.5 * penalty * _size(users, Q, objective.context_total)
         if callback is not None:
             seconds = time.perf_counter() - began
-            if callback(AlsSweep(sweep, loss, seconds, _unscaled(P, root_c), _unscaled(Q, root_q))):
+            if callback(AlsSweep(sweep, loss, seconds, _unscaled(P.copy(), root_c), _unscaled(Q.copy(), root_q))):
                 break
         if tolerance > 0 and last - loss <= tolerance * (zero_loss - loss):
             break
@@ -105,4 +106,5 @@ def _size(users: NDArray[np.float64], Q: Floats, total: float) -> float:
 
 
 def _unscaled(factors: Floats, root: Floats) -> Floats:
-    return np.divide(factors, root, out=np.zeros_like(factors), where=root > 0)
+    """P from P' = √c P, in place; an empty context has P' = 0."""
+    return np.divide(factors, root, out=factors, where=root > 0)

@@ -19,8 +19,7 @@ class CentredMatrix:
     """S = B − a bᵀ where a = B b and ‖b‖ = 1, so that S = B (I − b bᵀ); never formed.
 
     B is sparse (M × N), in both orders; a is `left` (M,) and b `right` (N,). With `unit` = "left" the roles are
-    exchanged: b = Bᵀa, ‖a‖ = 1 and S = (I − a aᵀ) B. The projection costs work on the side of the unit vector alone,
-    where a bᵀ X would cost a pass over the other side, too.
+    exchanged: b = Bᵀa, ‖a‖ = 1 and S = (I − a aᵀ) B. So either side can be centred, whichever is the smaller.
 
     >>> rows = CSR(np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), None, 2)
     >>> b = np.array([0.6, 0.8])
@@ -47,13 +46,17 @@ class CentredMatrix:
         unit: Literal["left", "right"] = "left" if self.unit == "right" else "right"
         return CentredMatrix(self.by_column, self.by_row, self.right, self.left, unit)
 
-    def apply(self, block: NDArray[Any]) -> NDArray[Any]:
-        """S X for X (N, k)."""
-        if self.unit == "right":
-            centred = project_out(block, self.right, out=aligned_empty(block.shape, block.dtype))
-            return gather_sum(self.by_row, centred)
-        image = gather_sum(self.by_row, block)
-        return project_out(image, self.left, out=image)
+    def apply(self, block: NDArray[Any], *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """S X for X (N, k), written to `out` if given."""
+        if self.unit == "left":
+            image = gather_sum(self.by_row, block, out=out)
+            return project_out(image, self.left, out=image)
+        if self.shape[0] < self.shape[1]:  # a bᵀX is less work than a centred copy of X
+            image = gather_sum(self.by_row, block, out=out)
+            return subtract_outer(image, self.left, _dot(self.right, block), out=image)
+        return gather_sum(
+            self.by_row, project_out(block, self.right, out=aligned_empty(block.shape, block.dtype)), out=out
+        )
 
     def apply_transposed(self, block: NDArray[Any]) -> NDArray[Any]:
         """Sᵀ Y for Y (M, k)."""
@@ -61,10 +64,20 @@ class CentredMatrix:
 
 
 def project_out(block: NDArray[Any], unit: NDArray[Any], *, out: NDArray[Any]) -> NDArray[Any]:
-    """Write (I − b bᵀ) X to `out`, which may be X, and return it. No BLAS, whose threads would spin on beside ours."""
-    unit = unit.astype(block.dtype, copy=False)
-    along = np.einsum("i,ij->j", unit, block)
+    """Write (I − b bᵀ) X to `out`, which may be X, and return it."""
+    return subtract_outer(block, unit, _dot(unit, block), out=out)
+
+
+def subtract_outer(block: NDArray[Any], column: NDArray[Any], row: NDArray[Any], *, out: NDArray[Any]) -> NDArray[Any]:
+    """Write X − column rowᵀ to `out`, which may be X, and return it."""
+    column = column.astype(block.dtype, copy=False)
     for start in range(0, len(block), STRIP):  # the products stay in cache
         part = slice(start, start + STRIP)
-        np.subtract(block[part], unit[part, None] * along, out=out[part])
+        np.subtract(block[part], column[part, None] * row, out=out[part])
     return out
+
+
+def _dot(vector: NDArray[Any], block: NDArray[Any]) -> NDArray[Any]:
+    """vᵀ X, without BLAS, whose threads would spin on beside those of the gather-sums (see `kernels.gram`)."""
+    along: NDArray[Any] = np.einsum("i,ij->j", vector.astype(block.dtype, copy=False), block)
+    return along
