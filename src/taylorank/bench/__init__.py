@@ -17,6 +17,7 @@ BENCHMARKS = {
     "als": "taylorank.bench.als",
     "growth": "taylorank.bench.growth",
     "memory": "taylorank.bench.memory",
+    "svd": "taylorank.bench.svd",
 }
 
 

@@ -1,8 +1,8 @@
-"""Peak resident memory of a fit, beyond what the interpreter and the imports take; each fit in a process of its own.
+"""Peak resident memory of a fit, each in a process of its own.
 
-The data are loaded from a file, so that nothing but the fit makes a peak. `input` is what the data hold, compressed
-sparse rows in one order; `factors` are those of users and items. Total is the peak during `fit` less what was resident
-before the data were loaded, after a small fit that makes BLAS and the allocator take theirs.
+`input` is what the data hold, compressed sparse rows in one order; `factors` are those of users and items. The total is
+the input and what the peak during `fit` is above what was resident just before it: with the data loaded, after a small
+fit that makes BLAS take its buffers, and after the allocator has handed back what it had in reserve.
 
 Targets: ALS in all at most 2.5 times (input + factors), the spectral solver at most 5 times the factors beside the
 input.
@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from taylorank.bench.gather_sum import ITEMS, USERS, long_tailed
+from taylorank.bench.gowalla import save_gowalla
 from taylorank.bench.machine import describe_machine
-from taylorank.bench.process import forget_peak, in_own_process, peak_mb, resident_mb
-from taylorank.data import Interactions, datasets, planted, read_interactions
-from taylorank.errors import DataError, ParameterError
+from taylorank.bench.process import forget_peak, in_own_process, peak_mb, resident_mb, return_memory
+from taylorank.data import Interactions, planted, read_interactions
+from taylorank.errors import ParameterError
 from taylorank.models import IALS, RG2
 
 ALS_TARGET, SPECTRAL_TARGET = 2.5, 5.0
@@ -46,11 +47,9 @@ def _cases(folder: Path, quick: bool) -> list[tuple[str, str, str, str]]:
     cases = [(fit, sweeps, generated, "generated") for fit in ("rg2-als", "ials")]
     if quick:
         return [*cases, ("rg2-spectral", str(large), generated, "generated")]
-    try:
-        data, words = datasets.published_split("gowalla")[0], "Gowalla"
-    except DataError:  # not on this machine
-        data, words = planted(29_858, 40_981, interactions=810_128), "planted, of Gowalla's size"
-    return [*cases, ("rg2-spectral", str(large), _saved(data, folder / "large.npz"), words)]
+    large_path = folder / "large.npz"
+    words = save_gowalla(large_path)
+    return [*cases, ("rg2-spectral", str(large), str(large_path), words)]
 
 
 def _saved(data: Interactions, path: Path) -> str:
@@ -73,15 +72,15 @@ def fit(kind: str, factors: int, data: Interactions) -> Any:
 def measure(kind: str, factors: int, path: str, words: str) -> dict[str, Any]:
     """Fit in this process and return what it took."""
     fit(kind, 8, planted(3000, 1000, interactions=30_000))
-    forget_peak()
-    before = resident_mb()
     data = Interactions.load_npz(path)
-    loaded = resident_mb()
-    model = fit(kind, factors, data)
-    total = peak_mb() - before
     rows = data.by_user
     strengths = 0 if rows.weights is None else rows.weights.nbytes
     held = (rows.indptr.nbytes + rows.indices.nbytes + strengths) / 2**20
+    return_memory()
+    forget_peak()
+    before = resident_mb()
+    model = fit(kind, factors, data)
+    total = peak_mb() - before + held
     result = (model.user_factors.nbytes + model.item_factors.nbytes) / 2**20
     return {
         "fit": kind,
@@ -91,7 +90,6 @@ def measure(kind: str, factors: int, path: str, words: str) -> dict[str, Any]:
         "interactions": data.nnz,
         "factors": factors,
         "input_mb": round(held, 1),
-        "loaded_mb": round(loaded - before, 1),
         "factors_mb": round(result, 1),
         "total_mb": round(total, 1),
         "times_input_and_factors": round(total / (held + result), 2),
