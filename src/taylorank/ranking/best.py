@@ -27,7 +27,7 @@ def best_items(
     Items in `masks` and items not `allowed` are left out; short lists are padded with -1 and NaN. A model that has
     `export_factors` is ranked by inner products without ever holding a row of scores.
     """
-    if hasattr(model, "export_factors"):
+    if hasattr(model, "export_factors") and getattr(model, "ranks_by_products", True):
         return _by_product(model, masks, allowed, *model.export_factors()), 8192
     return _by_scores(model, masks, allowed), max(1, (1 << 22) // max(len(model.items), 1))
 
