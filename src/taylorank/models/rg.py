@@ -17,7 +17,7 @@ from taylorank.models.factor import Floats
 from taylorank.models.fitting import Watch
 from taylorank.models.growing import GrowingModel
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
-from taylorank.objectives.rg import context_weights
+from taylorank.objectives.rg import context_weights, popularity
 from taylorank.solvers import SpectralPath, SvdState, solve_als, solve_spectral
 
 
@@ -40,7 +40,9 @@ class RG2(GrowingModel):
     score_penalty
         κ over the mean of c: adds ½ κ Σ_xy q_y o_xy², which draws the scores of light contexts towards the proposal.
     ranking
-        "probability" ranks by q_y (1 + o_xy), which is consistent with DCG; "lift" by o_xy, which favours the niche.
+        "probability" ranks by p = q_y (1 + o_xy), which is consistent with DCG; "lift" by o_xy: it favours the niche.
+    popularity_discount
+        δ: rank by p / popularity^δ instead of p. 0 is the probability itself, γ would be the lift.
     solver
         "spectral": the global optimum by one SVD, which also gives every smaller K and every λ (`path`). "als": the
         same optimum in the limit, sweep by sweep.
@@ -73,6 +75,7 @@ class RG2(GrowingModel):
         context_exponent: float = 1.2,
         score_penalty: float = 0.0,
         ranking: Literal["probability", "lift"] = "probability",
+        popularity_discount: float = 0.0,
         solver: Literal["spectral", "als"] = "spectral",
         tolerance: float = 1e-2,
         max_passes: int | None = None,
@@ -85,6 +88,7 @@ class RG2(GrowingModel):
         self.context_exponent = context_exponent
         self.score_penalty = score_penalty
         self.ranking = ranking
+        self.popularity_discount = popularity_discount
         self.solver = solver
         self.tolerance = tolerance
         self.max_passes = max_passes
@@ -109,6 +113,7 @@ class RG2(GrowingModel):
         objective = self._objective(data)
         self.proposal_: NDArray[np.float64] = objective.proposal
         self.mean_context_: float = float(context_weights(data, self.context_exponent)[1].mean())
+        self.popularity_: NDArray[np.float64] = popularity(data)
         if self.solver == "als":
             return self._solve_by_sweeps(objective, watch, start)
         if start is not None and not isinstance(start, SvdState):
@@ -153,18 +158,21 @@ class RG2(GrowingModel):
             raise ParameterError(
                 f"regularization={self.regularization} is outside [0, 1)", "it is a share of σ₁: try 0.1 to 0.4"
             )
-        check_ranking(self.ranking)
+        check_ranking(self.ranking, self.popularity_discount)
         if self.solver not in ("spectral", "als"):
             raise ParameterError(f"solver={self.solver!r} is unknown", 'choose "spectral" or "als"')
 
     def export_factors(self) -> tuple[Floats, Floats]:
-        """Return (users, items) whose inner product ranks: for probability [P_x, 1] and [q_y Q_y, q_y]."""
+        """Return (users, items) whose inner product ranks: for probability [P_x, 1] and [w_y Q_y, w_y].
+
+        w_y = q_y / popularity_y^δ.
+        """
         if self.ranking == "lift":
             return self.user_factors, self.item_factors
         P, Q = self.user_factors, self.item_factors
-        q = self._learned("proposal_").astype(P.dtype)
-        ones = np.ones((len(P), 1), dtype=P.dtype)
-        return np.hstack((P, ones)), np.hstack((Q * q[:, None], q[:, None]))
+        w = self._learned("proposal_") * discounts(self._learned("popularity_"), self.popularity_discount)
+        w = w.astype(P.dtype)[:, None]
+        return np.hstack((P, np.ones((len(P), 1), dtype=P.dtype))), np.hstack((Q * w, w))
 
     def path(
         self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -198,7 +206,7 @@ class RG2(GrowingModel):
         objective = self._objective(data)
         self.proposal_ = objective.proposal
         self.mean_context_ = float(context_weights(data, self.context_exponent)[1].mean())
-        self.path_ = None
+        self.popularity_, self.path_ = popularity(data), None
         return solve_als(objective, self.factors, penalty=self.penalty_, sweeps=sweeps, tolerance=0, start=item_factors)
 
 
@@ -216,7 +224,17 @@ def penalty_of(objective: RG, regularization: float) -> float:
     return solve_spectral(objective, 1, tolerance=1e-3).penalty(regularization)
 
 
-def check_ranking(ranking: str) -> None:
-    """Refuse what is neither "probability" nor "lift"."""
+def check_ranking(ranking: str, discount: float) -> None:
+    """Refuse what is neither "probability" nor "lift", and a discount that means nothing."""
     if ranking not in ("probability", "lift"):
         raise ParameterError(f"ranking={ranking!r} is unknown", 'choose "probability" or "lift"')
+    if not np.isfinite(discount):
+        raise ParameterError(f"popularity_discount={discount} is not a number", "use 0 to 0.5")
+    if discount and ranking == "lift":
+        raise ParameterError("the lift has no popularity to discount", 'use ranking="probability"')
+
+
+def discounts(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
+    """Return popularity^-δ of every item."""
+    factors: NDArray[np.float64] = counts**-exponent
+    return factors

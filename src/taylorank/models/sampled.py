@@ -12,9 +12,10 @@ from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.models.factor import Floats
 from taylorank.models.fitting import Watch
-from taylorank.models.rg import check_ranking, penalty_of
+from taylorank.models.rg import check_ranking, discounts, penalty_of
 from taylorank.models.weighted import WeightedModel
 from taylorank.objectives import RG2Objective, proposal, rg_objective, sampled_rg2_objective, sampled_rgx_objective
+from taylorank.objectives.rg import popularity
 from taylorank.solvers.row_als import Method, RowObjective
 
 STEEPEST = 1e-3  # the least 1 − o/n; beyond it the probability goes on rising linearly
@@ -38,7 +39,9 @@ class SampledRG2(WeightedModel):
     proposal_exponent, context_exponent
         γ of q_y ∝ popularity^γ and ρ of c_x = I_x^ρ.
     ranking
-        "probability" ranks by q_y (1 + o) / (1 − o/n), which is consistent with DCG; "lift" by o.
+        "probability" ranks by p = q_y (1 + o) / (1 − o/n), which is consistent with DCG; "lift" by o.
+    popularity_discount
+        δ: rank by p / popularity^δ instead of p.
     iterations, tolerance, solver, random_state
         As in `IALS`.
 
@@ -59,6 +62,7 @@ class SampledRG2(WeightedModel):
         proposal_exponent: float = 0.0,
         context_exponent: float = 1.0,
         ranking: Literal["probability", "lift"] = "probability",
+        popularity_discount: float = 0.0,
         iterations: int = 16,
         tolerance: float = 0.0,
         solver: Method = "auto",
@@ -70,6 +74,7 @@ class SampledRG2(WeightedModel):
         self.proposal_exponent = proposal_exponent
         self.context_exponent = context_exponent
         self.ranking = ranking
+        self.popularity_discount = popularity_discount
         self.iterations = iterations
         self.tolerance = tolerance
         self.solver = solver
@@ -77,7 +82,7 @@ class SampledRG2(WeightedModel):
 
     def _check(self, data: Interactions) -> None:
         super()._check(data)
-        check_ranking(self.ranking)
+        check_ranking(self.ranking, self.popularity_discount)
         if not (np.isfinite(self.regularization) and self.regularization >= 0):
             raise ParameterError(f"regularization={self.regularization} is not a number ≥ 0", "try 0.05 to 0.5")
 
@@ -87,11 +92,12 @@ class SampledRG2(WeightedModel):
         )
         self.penalty_: float = penalty_of(full, self.regularization)
         self.proposal_: NDArray[np.float64] = full.proposal
+        self.popularity_: NDArray[np.float64] = popularity(data)
         del full
         return super()._solve(data, watch, start)
 
     def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
-        self.proposal_ = proposal(data, self.proposal_exponent)
+        self.proposal_, self.popularity_ = proposal(data, self.proposal_exponent), popularity(data)
         return super()._sweep(data, item_factors, sweeps)
 
     def _objective(self, data: Interactions) -> RowObjective:
@@ -105,14 +111,14 @@ class SampledRG2(WeightedModel):
 
     @property
     def ranks_by_products(self) -> bool:
-        """Whether o itself ranks: by lift, and by probability if the proposal is uniform."""
-        return self.ranking == "lift" or self.proposal_exponent == 0
+        """Whether o itself ranks: by lift, and by plain probability if the proposal is uniform."""
+        return self.ranking == "lift" or self.proposal_exponent == self.popularity_discount == 0
 
     def export_factors(self) -> tuple[Floats, Floats]:
-        """Return (P, Q), whose inner product ranks by lift, and by probability if the proposal is uniform."""
+        """Return (P, Q), whose inner product ranks by lift, and by plain probability if the proposal is uniform."""
         if not self.ranks_by_products:
             raise ParameterError(
-                "the probability of sampled RG is no inner product", 'use ranking="lift" or proposal_exponent=0'
+                "the probability of sampled RG is no inner product", 'use ranking="lift", or exponent and discount 0'
             )
         return self.user_factors, self.item_factors
 
@@ -121,7 +127,9 @@ class SampledRG2(WeightedModel):
         o = (self.user_factors[users] @ self.item_factors.T).astype(np.float32, copy=False)
         if self.ranks_by_products:
             return o
-        return self._probabilities(o)
+        ranked = self._probabilities(o)
+        ranked *= discounts(self._learned("popularity_"), self.popularity_discount).astype(np.float32)
+        return ranked
 
     def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
         """Turn scores into q (1 + o) / (1 − o/n)."""

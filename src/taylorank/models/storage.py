@@ -19,7 +19,7 @@ from taylorank.models.factor import FactorModel
 from taylorank.output import atomic_path
 
 FORMAT = 1
-LEARNED = ("user_factors_", "item_factors_", "proposal_")
+LEARNED = ("user_factors_", "item_factors_", "proposal_", "popularity_")
 NUMBERS = ("penalty_", "mean_context_")
 
 
