@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from taylorank.data import Interactions, read_interactions
-from taylorank.errors import ParameterError
+from taylorank.errors import DataError, ParameterError
+from taylorank.models.factor import nearest, wanted_rows
 from taylorank.models.histories import over_items
 from taylorank.models.recommender import Recommender
 
@@ -21,6 +22,7 @@ class ItemBased(Recommender):
     """Scores are R W, with W (N, N) learned from the training data and R what the users met."""
 
     item_weights_: Any
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {"item_weights_": ("items", "items")}
 
     def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the scores of all items for users by position, (len(users), N)."""
@@ -30,9 +32,27 @@ class ItemBased(Recommender):
 
     def fold_in(self, histories: Any) -> Self:
         """Return this model for other users, given what they met; nothing is refitted."""
-        model = copy.copy(self)
-        model.train_ = over_items(read_interactions(histories), self.items)
-        return model
+        return self._for_others(over_items(read_interactions(histories), self.items))
+
+    def cold_users(self, users: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which users, by position, have no history; the scores of this model are nothing but histories."""
+        if not self.seen.nnz:
+            raise DataError("this model was saved without what its users met", "fold_in their histories")
+        return super().cold_users(users)
+
+    def similar_items(self, items: Sequence[Any], n: int = 10) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Return ids and weights W_ij > 0 of the n items j that having met i speaks for most, itself left out."""
+        rows = wanted_rows(self.items, items, n, "item")
+        strip = self._learned("item_weights_")[rows]
+        weights = strip.toarray() if sparse.issparse(strip) else np.array(strip)
+        weights[weights <= 0] = -np.inf
+        return nearest(weights, rows, self.items, n)
+
+    def _contributions(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[np.float64], float]:
+        """r_j W_jy."""
+        positions, strengths = self._history(row)
+        weights = self._learned("item_weights_")[positions, [column]]
+        return positions, strengths * np.asarray(weights, dtype=np.float64).ravel(), 0.0
 
 
 class EASE(ItemBased):

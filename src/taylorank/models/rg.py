@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy import linalg
 from taylorank.data import Interactions, read_interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import gather_sum
+from taylorank.kernels.threads import on_own_threads
 from taylorank.models.factor import FactorModel, Floats
 from taylorank.models.histories import over_items
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
@@ -47,6 +48,8 @@ class RG2(FactorModel):
         ALS: the most sweeps.
     random_state
         Seed of the start.
+    num_threads
+        Threads of fitting and of recommending (None: all that the process may use); the result is the same.
 
     >>> from taylorank.data import planted
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
@@ -56,6 +59,11 @@ class RG2(FactorModel):
     """
 
     objective: ClassVar[type[RG]] = RG2Objective
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **FactorModel.learned_shapes,
+        "proposal_": ("items",),
+        "penalty_": (),
+    }
 
     def __init__(
         self,
@@ -70,6 +78,7 @@ class RG2(FactorModel):
         max_passes: int | None = None,
         iterations: int = 50,
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.regularization = regularization
@@ -81,12 +90,14 @@ class RG2(FactorModel):
         self.max_passes = max_passes
         self.iterations = iterations
         self.random_state = random_state
+        self.num_threads = num_threads
 
     @classmethod
     def paper(cls, factors: int = 64, **others: Any) -> Self:
         """Return the papers' loss: uniform proposal (γ = 0), contexts weighted by their total (ρ = 1)."""
         return cls(factors, **{"proposal_exponent": 0.0, "context_exponent": 1.0, **others})
 
+    @on_own_threads
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
@@ -159,7 +170,10 @@ class RG2(FactorModel):
         self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
     ) -> Iterator[Self]:
         """Yield the fitted model for every K of `factors` and every τ / σ₁ of `regularization`, without refitting."""
-        path = self._learned("path_")
+        self._learned("item_factors_")
+        path: SpectralPath | None = self.__dict__.get("path_")
+        if path is None and self.solver == "spectral":
+            raise ParameterError("a file does not hold the SVD that the path comes from", "fit the model again")
         if path is None:
             raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         for count in (self.factors,) if factors is None else factors:
@@ -169,6 +183,7 @@ class RG2(FactorModel):
                 model.user_factors_, model.item_factors_ = path.factors(int(count), float(share))
                 yield model
 
+    @on_own_threads
     def fold_in(self, histories: Any) -> Self:
         """Return this model for other users, given what they met: one matrix product, exact, no refitting.
 
@@ -176,15 +191,33 @@ class RG2(FactorModel):
         `read_interactions` reads; items that the model does not know are ignored.
         """
         data = over_items(read_interactions(histories), self.items)
-        Q, q = self.item_factors.astype(np.float64), self._learned("proposal_")
+        Q = self.item_factors.astype(np.float64)
         totals = np.bincount(data.by_user.row_of_entry(), data.strengths, minlength=data.n_users)
         mean = gather_sum(data.by_user, Q) / np.where(totals > 0, totals, 1.0)[:, None]
-        system = (Q * q[:, None]).T @ Q + self.penalty_ * np.eye(Q.shape[1])
-        P = (mean - q @ Q) @ linalg.pinvh(system)
-        P[totals == 0] = 0.0  # nothing is known: the proposal ranks
-        model = copy.copy(self)
-        model.train_, model.user_factors_ = data, P.astype(self.item_factors.dtype)
+        centre, B = self._fold_system(Q)
+        P = (mean - centre) @ B
+        P[totals == 0] = 0.0  # nothing is known
+        model = self._for_others(data)
+        model.user_factors_ = P.astype(self.item_factors.dtype)
         return model
+
+    def _fold_system(self, Q: Floats) -> tuple[Floats, Floats]:
+        """Return qᵀQ and B = (Qᵀ diag(q) Q + λ I)⁻¹, which P_x of any history needs."""
+        q: Floats = self._learned("proposal_")
+        system = (Q * q[:, None]).T @ Q + float(self.penalty_) * np.eye(Q.shape[1])
+        return q @ Q, linalg.pinvh(system)
+
+    def _history_parts(self, row: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """part_j = (r_j / I_x) (Q_j − qᵀQ) B, which sum to the P_x of `fold_in`."""
+        positions, strengths = self._history(row)
+        Q = self.item_factors.astype(np.float64)
+        centre, B = self._fold_system(Q)
+        return positions, (strengths / strengths.sum())[:, None] * ((Q[positions] - centre) @ B)
+
+    def _ranked_by(self, column: int) -> tuple[NDArray[np.float64], float]:
+        """q_y Q_y and q_y for ranking by probability, Q_y and 0 by lift."""
+        q = 1.0 if self.ranking == "lift" else float(self._learned("proposal_")[column])
+        return q * self.item_factors[column].astype(np.float64), 0.0 if self.ranking == "lift" else q
 
 
 class RGX(RG2):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taylorank.data import Interactions, read_interactions
 from taylorank.errors import ParameterError
+from taylorank.kernels import RowSystem
+from taylorank.kernels.threads import on_own_threads
+from taylorank.models.explain import row_parts
 from taylorank.models.factor import FactorModel
-from taylorank.models.histories import over_items
+from taylorank.models.histories import over_items, row_of
 from taylorank.objectives.weighted import Weighted, ials_objective, wrmf_objective
 from taylorank.solvers.row_als import Method, solve_row_als, solve_side
 
@@ -23,10 +26,12 @@ class WeightedModel(FactorModel):
     tolerance: float
     solver: Method
     random_state: int
+    num_threads: int | None
 
     def _objective(self, data: Interactions) -> Weighted:
         raise ParameterError(f"{type(self).__name__} has no objective", "use WRMF or IALS")
 
+    @on_own_threads
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
@@ -51,13 +56,27 @@ class WeightedModel(FactorModel):
         )
         return self
 
+    @on_own_threads
     def fold_in(self, histories: Any) -> Self:
         """Return this model for other users, given what they met: their systems are solved, items stay."""
         data = over_items(read_interactions(histories), self.items)
-        model = copy.copy(self)
-        model.train_ = data
+        model = self._for_others(data)
         model.user_factors_ = solve_side(self._objective(data), self.item_factors, method="cholesky")
         return model
+
+    def _history_parts(self, row: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """part_j = t_j A⁻¹ Q_j with A = b QᵀQ + Σ_j e_j Q_jQ_jᵀ + λ_x I, which sum to the P_x of `fold_in`."""
+        one = row_of(self.seen, row)
+        objective, Q = self._objective(one), self.item_factors.astype(np.float64)
+        system = RowSystem(
+            one.by_user,
+            Q.T @ Q,
+            objective.background,
+            objective.user_penalty,
+            weights=objective.extra,
+            targets=objective.targets,
+        )
+        return one.by_user.indices, row_parts(system, Q)
 
 
 class WRMF(WeightedModel):
@@ -81,6 +100,7 @@ class WRMF(WeightedModel):
         tolerance: float = 0.0,
         solver: Method = "auto",
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.alpha = alpha
@@ -89,6 +109,7 @@ class WRMF(WeightedModel):
         self.tolerance = tolerance
         self.solver = solver
         self.random_state = random_state
+        self.num_threads = num_threads
 
     def _objective(self, data: Interactions) -> Weighted:
         return wrmf_objective(data, alpha=self.alpha, regularization=self.regularization)
@@ -118,6 +139,7 @@ class IALS(WeightedModel):
         tolerance: float = 0.0,
         solver: Method = "auto",
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.unobserved_weight = unobserved_weight
@@ -127,6 +149,7 @@ class IALS(WeightedModel):
         self.tolerance = tolerance
         self.solver = solver
         self.random_state = random_state
+        self.num_threads = num_threads
 
     def _objective(self, data: Interactions) -> Weighted:
         return ials_objective(
