@@ -1,7 +1,7 @@
 """A fitted model in one file: safetensors, with a JSON manifest in its header; no pickle.
 
-The header also holds a hash of the manifest and of every array, so that a damaged file is refused and never loads as
-another model.
+The manifest ends with a hash of itself and of every array, so that a damaged file is refused and never loads as another
+model.
 """
 
 from __future__ import annotations
@@ -40,24 +40,20 @@ def save_model(model: Recommender, path: str | os.PathLike[str], *, with_seen: b
     for name in model.learned_shapes:
         arrays |= _plain(name, model._learned(name))
     arrays = {name: np.array(value, order="C", ndmin=1, copy=None) for name, value in arrays.items()}
-    text = _manifest(model)
+    text = with_checksum(_facts(model), arrays)
     with atomic_path(path) as temporary:
-        save_file(arrays, str(temporary), metadata={"taylorank": text, "checksum": checksum(text, arrays)})
+        save_file(arrays, str(temporary), metadata={"taylorank": text})
 
 
-def _manifest(model: Recommender) -> str:
+def _facts(model: Recommender) -> dict[str, Any]:
     parameters = {name: value for name, value in model.get_params().items() if name not in OF_THE_MACHINE}
-    facts = {
+    return {
         "format": FORMAT,
         "taylorank": taylorank.__version__,
         "model": type(model).__name__,
         "parameters": parameters,
         "data": model.data_fingerprint,
     }
-    try:
-        return json.dumps(facts, default=lambda value: value.item())  # NumPy's numbers
-    except (TypeError, ValueError, AttributeError):
-        raise ParameterError("a parameter of the model is not a plain value", "use numbers and text") from None
 
 
 def _plain(name: str, value: Any) -> Arrays:
@@ -66,9 +62,17 @@ def _plain(name: str, value: Any) -> Arrays:
     return {f"{name}.{part}": getattr(value, part) for part in SPARSE}
 
 
-def checksum(manifest: str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return a hash of everything that the file says."""
-    digest = hashlib.sha256(manifest.encode())
+def with_checksum(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the manifest: the facts, and a hash of everything that the file says."""
+    try:
+        plain = json.dumps(facts, default=lambda value: value.item())  # NumPy's numbers
+    except (TypeError, ValueError, AttributeError):
+        raise ParameterError("a parameter of the model is not a plain value", "use numbers and text") from None
+    return json.dumps({**json.loads(plain), "checksum": _checksum(plain, arrays)})
+
+
+def _checksum(facts: str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.sha256(facts.encode())
     for name in sorted(arrays):
         digest.update(f"|{name}|{arrays[name].dtype.str}|{arrays[name].shape}|".encode())
         digest.update(arrays[name].data)
@@ -103,10 +107,10 @@ def _read(path: Path) -> tuple[Arrays, dict[str, Any]]:
             header = file.metadata() or {}
             if "taylorank" not in header:
                 raise DataError(f"{path} is not a taylorank model", "give a file that model.save wrote")
-            text = header["taylorank"]
+            manifest = json.loads(header["taylorank"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        manifest = json.loads(text)
-        if manifest["format"] == FORMAT and checksum(text, arrays) != header.get("checksum"):
+        stated = manifest.pop("checksum", None)
+        if manifest["format"] == FORMAT and _checksum(json.dumps(manifest), arrays) != stated:
             raise DataError(f"{path} is damaged: its content does not match its checksum", "save the model again")
         return arrays, manifest
     except FileNotFoundError:
