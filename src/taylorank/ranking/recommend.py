@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,55 +12,90 @@ from numpy.typing import NDArray
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.ranking.best import best_items
-from taylorank.ranking.cold import Cold, cold_users, known_rows, popular_items
+from taylorank.ranking.cold import Best, BestOf, Cold, cold_users, known_rows, popular_items
 from taylorank.ranking.mask import seen_parts
 from taylorank.ranking.scorer import Scorer
+
+Users = Sequence[Any] | NDArray[Any]
+Lists = tuple[NDArray[Any], NDArray[np.float32]]
 
 
 def recommend(
     model: Scorer,
-    users: Sequence[Any] | NDArray[Any],
+    users: Users,
     n: int = 10,
     *,
     seen: Interactions | Sequence[Interactions] | None = None,
     items: Sequence[Any] | None = None,
     exclude: Sequence[Any] | None = None,
     cold: Cold | None = None,
-) -> tuple[NDArray[Any], NDArray[np.float32]]:
+) -> Lists:
     """Return ids and scores of the n best items of each user, (len(users), n); see the models' `recommend`."""
+    blocks = list(recommend_blocks(model, users, n, seen=seen, items=items, exclude=exclude, cold=cold))
+    if len(blocks) == 1:
+        return blocks[0]
+    ids, scores = _empty(model, 0, n)
+    return np.concatenate([ids, *(b[0] for b in blocks)]), np.concatenate([scores, *(b[1] for b in blocks)])
+
+
+def recommend_blocks(
+    model: Scorer,
+    users: Users,
+    n: int = 10,
+    *,
+    seen: Interactions | Sequence[Interactions] | None = None,
+    items: Sequence[Any] | None = None,
+    exclude: Sequence[Any] | None = None,
+    cold: Cold | None = None,
+) -> Iterator[Lists]:
+    """Yield what `recommend` returns, some thousand users after the other; what is wrong is found before the first."""
     if n < 1:
         raise ParameterError(f"n={n} is not a length", "ask for at least one item")
     if isinstance(users, str) or not hasattr(users, "__len__"):
         raise ParameterError(f"users={users!r} is not a list", "write recommend([user])")
     rows = known_rows(model, users, cold)
-    allowed = _allowed(model, items, exclude)
     masks = seen_parts(model, seen)
-    ids = np.full((len(rows), n), "" if model.items.is_text else -1, dtype=model.items.values.dtype)
-    best = np.full((len(rows), n), np.nan, dtype=np.float32)
+    allowed = _allowed(model, items, exclude)
     best_of, size = best_items(model, masks, allowed=allowed)
-    known = np.flatnonzero(rows >= 0)
-    if cold == "nan":
-        known = known[~cold_users(model, rows[known])]
-    unknown = np.flatnonzero(rows < 0) if cold == "popularity" else known[:0]
-    for start in range(0, len(known), size):
-        place = known[start : start + size]
-        _put(model, (ids, best), place, best_of(rows[place], n))
-    for start in range(0, len(unknown), size):
-        place = unknown[start : start + size]
-        strangers = np.array([users[i] for i in place], dtype=object)
-        _put(model, (ids, best), place, popular_items(model, strangers, n, masks=masks, allowed=allowed))
-    return ids, best
+    lists = _Lists(model, best_of, masks, allowed, cold)
+    return (lists.of(users[s : s + size], rows[s : s + size], n) for s in range(0, len(rows), size))
 
 
-def _put(
-    model: Scorer,
-    lists: tuple[NDArray[Any], NDArray[np.float32]],
-    place: NDArray[np.int64],
-    found: tuple[NDArray[np.int64], NDArray[np.float32]],
-) -> None:
-    columns, scores = found
-    lists[0][place, : columns.shape[1]] = model.items.take(columns)
-    lists[1][place, : columns.shape[1]] = scores
+@dataclass(frozen=True, eq=False)
+class _Lists:
+    """How users of every kind get their lists."""
+
+    model: Scorer
+    best_of: BestOf
+    masks: Sequence[Interactions]
+    allowed: NDArray[np.bool_]
+    cold: Cold | None
+
+    def of(self, users: Users, rows: NDArray[np.int64], n: int) -> Lists:
+        """Return ids and scores of a block: known users by the model, the others as `cold` says."""
+        lists = _empty(self.model, len(rows), n)
+        known = np.flatnonzero(rows >= 0)
+        if self.cold == "nan":
+            known = known[~cold_users(self.model, rows[known])]
+        if len(known):
+            self._put(lists, known, self.best_of(rows[known], n))
+        if self.cold == "popularity" and (rows < 0).any():
+            place = np.flatnonzero(rows < 0)
+            strangers = np.empty(len(place), dtype=object)
+            strangers[:] = [users[i] for i in place.tolist()]
+            found = popular_items(self.model, strangers, n, masks=self.masks, allowed=self.allowed)
+            self._put(lists, place, found)
+        return lists
+
+    def _put(self, lists: Lists, place: NDArray[np.int64], found: Best) -> None:
+        columns, scores = found
+        lists[0][place, : columns.shape[1]] = self.model.items.take(columns)
+        lists[1][place, : columns.shape[1]] = scores
+
+
+def _empty(model: Scorer, count: int, n: int) -> Lists:
+    ids = np.full((count, n), "" if model.items.is_text else -1, dtype=model.items.values.dtype)
+    return ids, np.full((count, n), np.nan, dtype=np.float32)
 
 
 def _allowed(model: Scorer, items: Sequence[Any] | None, exclude: Sequence[Any] | None) -> NDArray[np.bool_]:
