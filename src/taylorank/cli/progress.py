@@ -11,8 +11,8 @@ def progress_line(progress: Any) -> str:
     """Return step, loss, residual, metric and seconds, those that there are.
 
     >>> from taylorank.solvers import Progress
-    >>> progress_line(Progress(7, 0.0125))
-    'step 7, residual 1.2e-02'
+    >>> progress_line(Progress(7, 0.02))
+    'step 7, residual 2.0e-02'
     """
     step = next((getattr(progress, name) for name in ("step", "sweep", "passes") if hasattr(progress, name)), "?")
     told = {name: getattr(progress, name, None) for name in FORMATS}
