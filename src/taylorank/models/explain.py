@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.errors import DataError, ParameterError
+from taylorank.checks import check_whole
+from taylorank.errors import DataError
 from taylorank.kernels import RowSystem
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ class Explanation:
 
 def explain(model: Recommender, user: Any, item: Any, *, n: int | None = 10) -> Explanation:
     """Return what carried the score of `item` for `user`; see the models' `explain`."""
-    if n is not None and n < 1:
-        raise ParameterError(f"n={n} is not a length", "ask for at least one item, or None for all")
+    if n is not None:
+        check_whole(n, "n", remedy="ask for at least one item, or None for all")
     row = int(model.users.require([user], "user", remedy="for a new user, explain on model.fold_in(history)")[0])
     column = int(model.items.require([item], "item")[0])
     if not model.seen.nnz:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import check_list, check_whole
 from taylorank.data import Ids
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
@@ -89,10 +90,8 @@ class FactorModel(Recommender):
 
 def wanted_rows(ids: Ids, wanted: Sequence[Any], n: int, what: str) -> NDArray[np.int64]:
     """Return the positions of `wanted`; raise unless it is a list of known ids and n a length."""
-    if n < 1:
-        raise ParameterError(f"n={n} is not a length", "ask for at least one neighbour")
-    if isinstance(wanted, str) or not hasattr(wanted, "__len__"):
-        raise ParameterError(f"{wanted!r} is not a list", f"write a list: [{what}]")
+    check_whole(n, "n", remedy="ask for at least one neighbour")
+    check_list(wanted, f"{what}s")
     return ids.require(wanted, what)
 
 

@@ -1,11 +1,21 @@
-"""What new users met, in terms of the items a model knows."""
+"""What users met: the data of a fit, and of new users in terms of the items a model knows."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from taylorank.data import CSR, Ids, Interactions
+from taylorank.data import CSR, Ids, Interactions, read_interactions
 from taylorank.errors import DataError
+
+
+def training_data(train: Any) -> Interactions:
+    """Read what a model is fitted to; refuse data without interactions."""
+    data = read_interactions(train)
+    if not data.nnz:
+        raise DataError("the training data has no interactions", "check the split and the cleaning steps")
+    return data
 
 
 def over_items(data: Interactions, items: Ids) -> Interactions:

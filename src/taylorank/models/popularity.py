@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import Interactions, read_interactions
-from taylorank.models.histories import over_items
+from taylorank.models.histories import over_items, training_data
 from taylorank.models.recommender import Recommender
 from taylorank.ranking.cold import popularity
 
@@ -28,7 +28,7 @@ class Popularity(Recommender):
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Count each item's interactions; `train` is `Interactions` or a sparse matrix (users × items)."""
-        data = read_interactions(train)
+        data = training_data(train)
         self.train_ = data
         self.item_counts_: NDArray[np.float64] = popularity(data)
         return self

@@ -15,7 +15,8 @@ from taylorank.errors import ParameterError
 from taylorank.kernels import gather_sum
 from taylorank.kernels.threads import on_own_threads
 from taylorank.models.factor import FactorModel, Floats
-from taylorank.models.histories import over_items
+from taylorank.models.histories import over_items, training_data
+from taylorank.models.parameters import check_parameters
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
 from taylorank.solvers import SpectralPath, solve_als, solve_spectral
 
@@ -103,7 +104,7 @@ class RG2(FactorModel):
 
         `callback` is called with the progress of the solver: residual and passes, or loss and factors of a sweep.
         """
-        data = read_interactions(train)
+        data = training_data(train)
         self._check(data)
         objective = rg_objective(
             self.objective,
@@ -139,9 +140,8 @@ class RG2(FactorModel):
         return self
 
     def _check(self, data: Interactions) -> None:
+        check_parameters(self)
         most = min(data.n_users, data.n_items)
-        if isinstance(self.factors, bool) or not isinstance(self.factors, int | np.integer) or self.factors < 1:
-            raise ParameterError(f"factors={self.factors!r} is not a count", "give a whole number ≥ 1")
         if self.factors > most:
             raise ParameterError(
                 f"factors={self.factors} exceeds the smaller side of the data ({most})", f"use at most {most}"
@@ -154,8 +154,6 @@ class RG2(FactorModel):
             raise ParameterError(f"ranking={self.ranking!r} is unknown", 'choose "probability" or "lift"')
         if self.solver not in ("spectral", "als"):
             raise ParameterError(f"solver={self.solver!r} is unknown", 'choose "spectral" or "als"')
-        if not self.tolerance >= 0:
-            raise ParameterError(f"tolerance={self.tolerance} is negative", "use 0 or more")
 
     def export_factors(self) -> tuple[Floats, Floats]:
         """Return (users, items) whose inner product ranks: for probability [P_x, 1] and [q_y Q_y, q_y]."""

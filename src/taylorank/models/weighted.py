@@ -13,7 +13,8 @@ from taylorank.kernels import RowSystem
 from taylorank.kernels.threads import on_own_threads
 from taylorank.models.explain import row_parts
 from taylorank.models.factor import FactorModel
-from taylorank.models.histories import over_items, row_of
+from taylorank.models.histories import over_items, row_of, training_data
+from taylorank.models.parameters import check_parameters
 from taylorank.objectives.weighted import Weighted, ials_objective, wrmf_objective
 from taylorank.solvers.row_als import Method, solve_row_als, solve_side
 
@@ -37,13 +38,8 @@ class WeightedModel(FactorModel):
 
         `callback` is called after each sweep with loss, seconds and factors; it stops the fit by returning True.
         """
-        data = read_interactions(train)
-        if isinstance(self.factors, bool) or not isinstance(self.factors, int | np.integer) or self.factors < 1:
-            raise ParameterError(f"factors={self.factors!r} is not a count", "give a whole number ≥ 1")
-        if self.iterations < 1 or not self.tolerance >= 0:
-            raise ParameterError(
-                f"iterations={self.iterations}, tolerance={self.tolerance}", "iterations ≥ 1, tolerance ≥ 0"
-            )
+        data = training_data(train)
+        check_parameters(self)
         self.train_ = data
         self.user_factors_, self.item_factors_ = solve_row_als(
             self._objective(data),

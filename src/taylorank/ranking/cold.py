@@ -80,11 +80,10 @@ def with_popular_items(
     return best_or_popular
 
 
-def known_rows(model: Scorer, users: Sequence[Any] | NDArray[Any], cold: Cold | None) -> NDArray[np.int64]:
+def known_rows(model: Scorer, wanted: NDArray[Any], cold: Cold | None) -> NDArray[np.int64]:
     """Return the users' positions, -1 for unknown ones; raise for those that `cold` does not provide for."""
     if cold not in (None, *get_args(Cold)):
         raise ParameterError(f"cold={cold!r} is unknown", f"choose from {', '.join(get_args(Cold))}")
-    wanted = users if isinstance(users, np.ndarray) else np.array(list(users), dtype=object)
     if wanted.ndim != 1:
         raise ParameterError(f"users have {wanted.ndim} dimensions", "give a plain list of ids")
     rows = model.users.positions(wanted)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
 from taylorank.data.csr import sort_pairs
-from taylorank.errors import DataError
+from taylorank.errors import DataError, ParameterError
 from taylorank.ranking.scorer import Scorer
 
 
@@ -18,7 +18,11 @@ def seen_parts(model: Scorer, seen: Interactions | Sequence[Interactions] | None
     """Return what to hide: the training data by default, one part, or several."""
     if seen is None:
         return [model.seen]
-    return [seen] if isinstance(seen, Interactions) else list(seen)
+    parts: list[Any] = list(seen) if isinstance(seen, list | tuple) else [seen]
+    for part in parts:
+        if not isinstance(part, Interactions):
+            raise ParameterError(f"seen holds a {type(part).__name__}", "give Interactions, or a list of them")
+    return parts
 
 
 def mask_seen(model: Scorer, users: NDArray[np.int64], masks: Sequence[Interactions]) -> NDArray[np.float32]:

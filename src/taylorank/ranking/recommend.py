@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import check_list, check_whole
 from taylorank.data import Interactions
-from taylorank.errors import ParameterError
 from taylorank.ranking.best import best_items
 from taylorank.ranking.cold import Best, BestOf, Cold, cold_users, known_rows, popular_items
 from taylorank.ranking.mask import seen_parts
@@ -49,16 +49,17 @@ def recommend_blocks(
     cold: Cold | None = None,
 ) -> Iterator[Lists]:
     """Yield what `recommend` returns, some thousand users after the other; what is wrong is found before the first."""
-    if n < 1:
-        raise ParameterError(f"n={n} is not a length", "ask for at least one item")
-    if isinstance(users, str) or not hasattr(users, "__len__"):
-        raise ParameterError(f"users={users!r} is not a list", "write recommend([user])")
-    rows = known_rows(model, users, cold)
+    check_whole(n, "n", remedy="ask for at least one item")
+    for name, given in (("users", users), ("items", items), ("exclude", exclude)):
+        if given is not None or name == "users":
+            check_list(given, name)
+    wanted = users if isinstance(users, np.ndarray) else np.array(list(users), dtype=object)
+    rows = known_rows(model, wanted, cold)
     masks = seen_parts(model, seen)
     allowed = _allowed(model, items, exclude)
     best_of, size = best_items(model, masks, allowed=allowed)
     lists = _Lists(model, best_of, masks, allowed, cold)
-    return (lists.of(users[s : s + size], rows[s : s + size], n) for s in range(0, len(rows), size))
+    return (lists.of(wanted[s : s + size], rows[s : s + size], n) for s in range(0, len(rows), size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ class _Lists:
     allowed: NDArray[np.bool_]
     cold: Cold | None
 
-    def of(self, users: Users, rows: NDArray[np.int64], n: int) -> Lists:
+    def of(self, users: NDArray[Any], rows: NDArray[np.int64], n: int) -> Lists:
         """Return ids and scores of a block: known users by the model, the others as `cold` says."""
         lists = _empty(self.model, len(rows), n)
         known = np.flatnonzero(rows >= 0)
@@ -81,9 +82,7 @@ class _Lists:
             self._put(lists, known, self.best_of(rows[known], n))
         if self.cold == "popularity" and (rows < 0).any():
             place = np.flatnonzero(rows < 0)
-            strangers = np.empty(len(place), dtype=object)
-            strangers[:] = [users[i] for i in place.tolist()]
-            found = popular_items(self.model, strangers, n, masks=self.masks, allowed=self.allowed)
+            found = popular_items(self.model, users[place], n, masks=self.masks, allowed=self.allowed)
             self._put(lists, place, found)
         return lists
 
