@@ -5,8 +5,16 @@ from __future__ import annotations
 from taylorank.checks import check_number, check_whole
 from taylorank.models.estimator import Estimator
 
-LEAST_COUNTS = {"factors": 1, "iterations": 1, "neighbours": 1, "max_items": 1, "max_passes": 1, "random_state": 0}
-MAY_BE_NONE = ("max_passes", "random_state")
+LEAST_COUNTS = {
+    "factors": 1,
+    "iterations": 1,
+    "neighbours": 1,
+    "max_items": 1,
+    "max_passes": 1,
+    "random_state": 0,
+    "num_threads": 1,
+}
+MAY_BE_NONE = ("max_passes", "random_state", "num_threads")
 LEAST_NUMBERS = {
     "regularization": 0.0,
     "tolerance": 0.0,
