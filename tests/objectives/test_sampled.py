@@ -169,7 +169,7 @@ def test_probabilities_are_recovered_at_the_unconstrained_optimum(kind):
     Q = np.eye(data.n_items)
     P = row_solve(objective.user_system(Q), Q, method="cholesky")
     model = {"rg2": SampledRG2, "rgx": SampledRGX}[kind](proposal_exponent=0.8, negatives=n)
-    model.train_, model.proposal_, model.popularity_ = data, q, r.sum(axis=0)
+    model.train_, model.proposal_ = data, q
     model.user_factors_, model.item_factors_ = P, Q
     np.testing.assert_allclose(model.scores(np.arange(data.n_users)), r / r.sum(axis=1, keepdims=True), atol=2e-4)
 

@@ -56,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail("interrupted; nothing is left half-written", 130)
     except BrokenPipeError:
         _forget_output()
+    except MemoryError as error:
+        _fail(f"not enough memory ({' '.join(str(error).split())}); ask for less", 2)
     except OSError as error:
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 2)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,8 +16,9 @@ from taylorank.kernels import gather_sum
 from taylorank.models.factor import Floats
 from taylorank.models.fitting import Watch
 from taylorank.models.growing import GrowingModel
+from taylorank.models.histories import row_of
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
-from taylorank.objectives.rg import context_weights, popularity
+from taylorank.objectives.rg import context_weights
 from taylorank.solvers import SpectralPath, SvdState, solve_als, solve_spectral
 
 
@@ -53,6 +54,8 @@ class RG2(GrowingModel):
         ALS: the most sweeps.
     random_state
         Seed of the start.
+    num_threads
+        Threads of fitting and of recommending (None: all that the process may use); the result is the same.
 
     After fitting, `residual_` is the largest residual over σ₁ and `passes_` the number of passes (spectral), and
     `history_` the record of the fit.
@@ -65,6 +68,12 @@ class RG2(GrowingModel):
     """
 
     objective: ClassVar[type[RG]] = RG2Objective
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **GrowingModel.learned_shapes,
+        "proposal_": ("items",),
+        "penalty_": (),
+        "mean_context_": (),
+    }
 
     def __init__(
         self,
@@ -81,6 +90,7 @@ class RG2(GrowingModel):
         max_passes: int | None = None,
         iterations: int = 50,
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.regularization = regularization
@@ -94,6 +104,7 @@ class RG2(GrowingModel):
         self.max_passes = max_passes
         self.iterations = iterations
         self.random_state = random_state
+        self.num_threads = num_threads
 
     @classmethod
     def paper(cls, factors: int = 64, **others: Any) -> Self:
@@ -113,7 +124,6 @@ class RG2(GrowingModel):
         objective = self._objective(data)
         self.proposal_: NDArray[np.float64] = objective.proposal
         self.mean_context_: float = float(context_weights(data, self.context_exponent)[1].mean())
-        self.popularity_: NDArray[np.float64] = popularity(data)
         if self.solver == "als":
             return self._solve_by_sweeps(objective, watch, start)
         if start is not None and not isinstance(start, SvdState):
@@ -170,7 +180,7 @@ class RG2(GrowingModel):
         if self.ranking == "lift":
             return self.user_factors, self.item_factors
         P, Q = self.user_factors, self.item_factors
-        w = self._learned("proposal_") * discounts(self._learned("popularity_"), self.popularity_discount)
+        w = self._learned("proposal_") * discounts(self.item_popularity, self.popularity_discount)
         w = w.astype(P.dtype)[:, None]
         return np.hstack((P, np.ones((len(P), 1), dtype=P.dtype))), np.hstack((Q * w, w))
 
@@ -178,9 +188,12 @@ class RG2(GrowingModel):
         self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
     ) -> Iterator[Self]:
         """Yield the fitted model for every K of `factors` and every τ / σ₁ of `regularization`, without refitting."""
-        path = self._learned("path_")
+        self._learned("item_factors_")
+        path: SpectralPath | None = self.__dict__.get("path_")
+        if path is None and self.solver == "spectral":
+            raise ParameterError("the SVD that the path comes from is not here", "fit the model again")
         if path is None:
-            raise ParameterError("there is one model here, not a path", 'fit with solver="spectral"')
+            raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         for count in (self.factors,) if factors is None else factors:
             for share in regularization:
                 model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
@@ -191,22 +204,49 @@ class RG2(GrowingModel):
     def _fold(self, data: Interactions) -> Floats:
         """P_x = a_x (Σ_y r_xy Q_y / I_x − qᵀQ) (Qᵀ diag(q) Q + λ I)⁻¹: one matrix product, exact.
 
-        a_x = c_x / (c_x + κ), and with κ the penalty of x is λ (c_x + κ). Without history P_x = 0: the proposal ranks.
+        a_x = c_x / (c_x + κ), and with κ the penalty of x is λ (c_x + κ). Without history P_x = 0.
         """
-        Q, q = self.item_factors.astype(np.float64), self._learned("proposal_")
-        totals, c = context_weights(data, self.context_exponent)
-        light = self.score_penalty * self._learned("mean_context_")
-        scale = np.divide(c, (c + light) * totals, out=np.zeros_like(c), where=totals > 0)
-        shrinkage = scale * totals
-        system = (Q * q[:, None]).T @ Q + self.penalty_ * np.eye(Q.shape[1])
-        P: Floats = (gather_sum(data.by_user, Q) * scale[:, None] - np.outer(shrinkage, q @ Q)) @ linalg.pinvh(system)
+        Q = self.item_factors.astype(np.float64)
+        totals, shrinkage = self._shrinkage(data)
+        scale = np.divide(shrinkage, totals, out=np.zeros_like(totals), where=totals > 0)
+        centre, B = self._fold_system(Q)
+        P: Floats = (gather_sum(data.by_user, Q) * scale[:, None] - np.outer(shrinkage, centre)) @ B
         return P.astype(self.item_factors.dtype)
+
+    def _shrinkage(self, data: Interactions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """I_x and a_x; both 0 without history."""
+        totals, c = context_weights(data, self.context_exponent)
+        whole = c + self.score_penalty * self._learned("mean_context_")
+        return totals, np.divide(c, whole, out=np.zeros_like(c), where=c > 0)
+
+    def _fold_system(self, Q: Floats) -> tuple[Floats, Floats]:
+        """Return qᵀQ and B = (Qᵀ diag(q) Q + λ I)⁻¹, which P_x of any history needs."""
+        q: Floats = self._learned("proposal_")
+        system = (Q * q[:, None]).T @ Q + float(self.penalty_) * np.eye(Q.shape[1])
+        return q @ Q, linalg.pinvh(system)
+
+    def _history_parts(self, row: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """part_j = a_x (r_j / I_x) (Q_j − qᵀQ) B, which sum to the P_x of `fold_in`."""
+        positions, strengths = self._history(row)
+        Q = self.item_factors.astype(np.float64)
+        centre, B = self._fold_system(Q)
+        shares = self._shrinkage(row_of(self.seen, row))[1] * strengths / strengths.sum()
+        return positions, shares[:, None] * ((Q[positions] - centre) @ B)
+
+    def _ranked_by(self, column: int) -> tuple[NDArray[np.float64], float]:
+        """w_y Q_y and w_y (see `export_factors`) for ranking by probability, Q_y and 0 by lift."""
+        vector = self.item_factors[column].astype(np.float64)
+        if self.ranking == "lift":
+            return vector, 0.0
+        discount = discounts(self.item_popularity[[column]], self.popularity_discount)[0]
+        weight = float(self._learned("proposal_")[column] * discount)
+        return weight * vector, weight
 
     def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
         objective = self._objective(data)
         self.proposal_ = objective.proposal
         self.mean_context_ = float(context_weights(data, self.context_exponent)[1].mean())
-        self.popularity_, self.path_ = popularity(data), None
+        self.path_ = None
         return solve_als(objective, self.factors, penalty=self.penalty_, sweeps=sweeps, tolerance=0, start=item_factors)
 
 
@@ -228,13 +268,11 @@ def check_ranking(ranking: str, discount: float) -> None:
     """Refuse what is neither "probability" nor "lift", and a discount that means nothing."""
     if ranking not in ("probability", "lift"):
         raise ParameterError(f"ranking={ranking!r} is unknown", 'choose "probability" or "lift"')
-    if not np.isfinite(discount):
-        raise ParameterError(f"popularity_discount={discount} is not a number", "use 0 to 0.5")
     if discount and ranking == "lift":
         raise ParameterError("the lift has no popularity to discount", 'use ranking="probability"')
 
 
 def discounts(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
-    """Return popularity^-δ of every item."""
-    factors: NDArray[np.float64] = counts**-exponent
+    """Return max(popularity, 1)^-δ."""
+    factors: NDArray[np.float64] = np.maximum(counts, 1.0) ** -exponent
     return factors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,7 +15,6 @@ from taylorank.models.fitting import Watch
 from taylorank.models.rg import check_ranking, discounts, penalty_of
 from taylorank.models.weighted import WeightedModel
 from taylorank.objectives import RG2Objective, proposal, rg_objective, sampled_rg2_objective, sampled_rgx_objective
-from taylorank.objectives.rg import popularity
 from taylorank.solvers.row_als import Method, RowObjective
 
 STEEPEST = 1e-3  # the least 1 − o/n; beyond it the probability goes on rising linearly
@@ -52,6 +51,11 @@ class SampledRG2(WeightedModel):
     """
 
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rg2_objective)
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **WeightedModel.learned_shapes,
+        "proposal_": ("items",),
+        "penalty_": (),
+    }
 
     def __init__(
         self,
@@ -67,6 +71,7 @@ class SampledRG2(WeightedModel):
         tolerance: float = 0.0,
         solver: Method = "auto",
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.negatives = negatives
@@ -79,6 +84,7 @@ class SampledRG2(WeightedModel):
         self.tolerance = tolerance
         self.solver = solver
         self.random_state = random_state
+        self.num_threads = num_threads
 
     def _check(self, data: Interactions) -> None:
         super()._check(data)
@@ -92,12 +98,11 @@ class SampledRG2(WeightedModel):
         )
         self.penalty_: float = penalty_of(full, self.regularization)
         self.proposal_: NDArray[np.float64] = full.proposal
-        self.popularity_: NDArray[np.float64] = popularity(data)
         del full
         return super()._solve(data, watch, start)
 
     def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
-        self.proposal_, self.popularity_ = proposal(data, self.proposal_exponent), popularity(data)
+        self.proposal_ = proposal(data, self.proposal_exponent)
         return super()._sweep(data, item_factors, sweeps)
 
     def _objective(self, data: Interactions) -> RowObjective:
@@ -128,7 +133,7 @@ class SampledRG2(WeightedModel):
         if self.ranks_by_products:
             return o
         ranked = self._probabilities(o)
-        ranked *= discounts(self._learned("popularity_"), self.popularity_discount).astype(np.float32)
+        ranked *= discounts(self.item_popularity, self.popularity_discount).astype(np.float32)
         return ranked
 
     def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -3,7 +3,8 @@
 from taylorank.ranking.evaluate import evaluate
 from taylorank.ranking.oracle import Oracle
 from taylorank.ranking.recommend import recommend
+from taylorank.ranking.regret import regret
 from taylorank.ranking.scorer import Scorer
 from taylorank.ranking.top_k import top_k
 
-__all__ = ["Oracle", "Scorer", "evaluate", "recommend", "top_k"]
+__all__ = ["Oracle", "Scorer", "evaluate", "recommend", "regret", "top_k"]

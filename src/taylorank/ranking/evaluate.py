@@ -26,8 +26,9 @@ def evaluate(
     """Return the mean of each metric at each cutoff over the users with test items: {"ndcg@10": …, …}.
 
     Items in `seen` (the training data by default; give train and validation for a test) are left out of the
-    ranking. Users that the model does not know are left out of the mean, with a warning; test items that it does
-    not know stay relevant and are never found.
+    ranking. Users that the model knows but who met nothing in training count in the mean, with the list that
+    `recommend` gives them: the popular items. Users that the model does not know are left out of the mean, with a
+    warning; test items that it does not know, or that nobody met in training, stay relevant and are never found.
     """
     cutoffs = sorted({int(c) for c in ([k] if isinstance(k, int | np.integer) else k)})
     if not cutoffs or cutoffs[0] < 1:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.data import Interactions
-from taylorank.errors import DataError
+from taylorank.data import CSR, Interactions
+from taylorank.data.csr import sort_pairs
+from taylorank.errors import DataError, ParameterError
 from taylorank.ranking.scorer import Scorer
 
 
@@ -16,7 +18,11 @@ def seen_parts(model: Scorer, seen: Interactions | Sequence[Interactions] | None
     """Return what to hide: the training data by default, one part, or several."""
     if seen is None:
         return [model.seen]
-    return [seen] if isinstance(seen, Interactions) else list(seen)
+    parts: list[Any] = list(seen) if isinstance(seen, list | tuple) else [seen]
+    for part in parts:
+        if not isinstance(part, Interactions):
+            raise ParameterError(f"seen holds a {type(part).__name__}", "give Interactions, or a list of them")
+    return parts
 
 
 def mask_seen(model: Scorer, users: NDArray[np.int64], masks: Sequence[Interactions]) -> NDArray[np.float32]:
@@ -36,6 +42,43 @@ def hidden_entries(
     """Return (place in `users`, item position in the model) of every masked pair."""
     _refuse_other_ids(model, mask)
     rows = users if mask.users == model.users else mask.users.positions(model.users.take(users))
+    return _entries(model, rows, mask)
+
+
+def hidden_rows(
+    model: Scorer,
+    masks: Sequence[Interactions],
+    *,
+    users: NDArray[np.int64] | None = None,
+    ids: NDArray[Any] | None = None,
+) -> CSR | None:
+    """Return the masked items of `users` (positions) or of `ids` as rows, ascending and unique; None without masks.
+
+    By id, users may be unknown to the model and yet be in a mask.
+    """
+    if not masks:
+        return None
+    if users is not None:
+        count, entries = len(users), [hidden_entries(model, users, mask) for mask in masks]
+    else:
+        assert ids is not None
+        count = len(ids)
+        for mask in masks:
+            _refuse_other_ids(model, mask)
+        entries = [_entries(model, mask.users.positions(ids), mask) for mask in masks]
+    place = np.concatenate([p for p, _ in entries]).astype(np.int32)
+    columns = np.concatenate([c for _, c in entries]).astype(np.int32)
+    indptr, ordered, _ = sort_pairs(place, columns, (count, len(model.items)), want_order=False)
+    rows = CSR(indptr, ordered, None, len(model.items))
+    if len(masks) == 1:
+        return rows
+    first = np.ones(len(ordered), dtype=bool)
+    first[1:] = (ordered[1:] != ordered[:-1]) | (np.diff(rows.row_of_entry()) != 0)
+    lengths = np.bincount(rows.row_of_entry()[first], minlength=count)
+    return CSR(np.concatenate(([0], np.cumsum(lengths))), ordered[first], None, len(model.items))
+
+
+def _entries(model: Scorer, rows: NDArray[np.int64], mask: Interactions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     place, columns = entries_of(mask, rows)
     if mask.items != model.items:
         columns = model.items.positions(mask.items.take(columns))
