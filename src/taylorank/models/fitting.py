@@ -107,4 +107,3 @@ class Watch:
 
     def _tell(self, progress: FitProgress) -> bool:
         return self.callback is not None and bool(self.callback(progress))
-

@@ -133,4 +133,3 @@ class GrowingModel(FactorModel):
         model = copy.copy(self)
         model.user_factors_, model.item_factors_ = user_factors, item_factors
         return model
-

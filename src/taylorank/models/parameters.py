@@ -23,6 +23,7 @@ LEAST_NUMBERS = {
     "nu": 0.0,
     "shrink": 0.0,
     "beta": 0.0,
+    "negatives": 0.0,
     "score_penalty": 0.0,
     "popularity_discount": float("-inf"),
     "proposal_exponent": float("-inf"),

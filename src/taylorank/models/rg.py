@@ -191,7 +191,9 @@ class RG2(GrowingModel):
         self._learned("item_factors_")
         path: SpectralPath | None = self.__dict__.get("path_")
         if path is None and self.solver == "spectral":
-            raise ParameterError("the SVD that the path comes from is not here", "fit the model again")
+            raise ParameterError(
+                "only a fit, not a file, holds the SVD that the path comes from", "fit the model again"
+            )
         if path is None:
             raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         for count in (self.factors,) if factors is None else factors:
