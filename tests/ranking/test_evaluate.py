@@ -151,6 +151,17 @@ def test_unknown_test_users_are_left_out_with_a_warning(table):
         evaluate(model, Interactions.from_arrays([8], [2]))
 
 
+def test_a_test_of_other_ids_is_refused_or_warned_of(table):
+    train = Interactions.from_arrays(["a", "b"], [1, 2])
+    model = table(train, np.zeros((2, 2), dtype=np.float32))
+    with pytest.raises(DataError, match="the model's user ids are text, those of the test data integers"):
+        evaluate(model, Interactions.from_arrays([1], [2]))
+    with pytest.raises(DataError, match="the model's item ids are integers, those of the test data text"):
+        evaluate(model, Interactions.from_arrays(["a"], ["2"]))
+    with pytest.warns(DataWarning, match="none of the test items"):
+        assert evaluate(model, Interactions.from_arrays(["a"], [7]))["ndcg@10"] == 0.0
+
+
 def test_users_without_test_items_are_counted(table):
     train = Interactions.from_arrays([1, 2, 3], [1, 2, 1])
     model = table(train, np.zeros((3, 2), dtype=np.float32))

@@ -50,7 +50,7 @@ class Hidden:
 
     def __init__(self, model: Scorer, masks: Sequence[Interactions]) -> None:
         for mask in masks:
-            _refuse_other_ids(model, mask)
+            refuse_other_ids(model, mask, "`seen`")
         self.parts = [PartRows(model, mask) for mask in masks]
 
     def of(self, users: NDArray[np.int64]) -> CSR | None:
@@ -143,11 +143,11 @@ def _as_pattern(rows: CSR) -> sparse.csr_array:
     return matrix
 
 
-def _refuse_other_ids(model: Scorer, mask: Interactions) -> None:
-    """A mask whose ids are of another type would match nothing, and so hide nothing."""
-    for side, own, other in (("user", model.users, mask.users), ("item", model.items, mask.items)):
+def refuse_other_ids(model: Scorer, data: Interactions, what: str) -> None:
+    """Raise if the ids are of another type: they would match nothing, and a mask, say, would hide nothing."""
+    for side, own, other in (("user", model.users, data.users), ("item", model.items, data.items)):
         if own.is_text != other.is_text and len(own) and len(other):
             kinds = ["text" if ids.is_text else "integers" for ids in (own, other)]
             raise DataError(
-                f"the model's {side} ids are {kinds[0]}, those of `seen` {kinds[1]}", "read both in the same way"
+                f"the model's {side} ids are {kinds[0]}, those of {what} {kinds[1]}", "read both in the same way"
             )
