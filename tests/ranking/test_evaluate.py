@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -170,6 +171,16 @@ def test_users_without_test_items_are_counted(table):
     assert result.users.evaluated == 1
     assert result.users.without_items == 2
     assert result.user_ids.tolist() == [2]
+
+
+def test_long_lists_are_held_for_fewer_users_at_a_time(parts, products, monkeypatch):
+    train, _, test = parts
+    model = products(train, np.random.default_rng(0).random((60, 30)).astype(np.float32))
+    expected, sizes = evaluate(model, test, k=20), []
+    monkeypatch.setattr(sys.modules["taylorank.ranking.evaluate"], "LIST_CELLS", 100)
+    got = evaluate(model, test, k=20, num_threads=1, progress=lambda done, _: sizes.append(done))
+    assert sizes[:2] == [5, 10]
+    assert got == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["table", "products"])

@@ -11,51 +11,22 @@ alone` is the kernel without any metric.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taylorank.bench.gather_sum import long_tailed
 from taylorank.bench.machine import describe_machine
 from taylorank.bench.timing import Times, time_in_turns
 from taylorank.bench.top_k import K_BEST, Contenders, blas_threads, implicit_model, keep_last, numpy_top_k
-from taylorank.data import Ids, Interactions
+from taylorank.data import Interactions
 from taylorank.kernels import top_k
 from taylorank.metrics import DEFAULT
+from taylorank.models import FactorModel
 from taylorank.ranking import evaluate
 
 METRICS = (*DEFAULT, "map_min", "precision_min")
 SAME = {"ndcg": "ndcg", "map": "map_min", "precision": "precision_min"}  # implicit's name → ours
-
-
-@dataclass(frozen=True)
-class Factors:
-    """A model of given factors."""
-
-    seen: Interactions
-    user_factors: NDArray[np.float32]
-    item_factors: NDArray[np.float32]
-
-    @property
-    def users(self) -> Ids:
-        """Its users."""
-        return self.seen.users
-
-    @property
-    def items(self) -> Ids:
-        """Its items."""
-        return self.seen.items
-
-    def export_factors(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return both factors."""
-        return self.user_factors, self.item_factors
-
-    def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return P_x · Q_y."""
-        scores: NDArray[np.float32] = self.user_factors[users] @ self.item_factors.T
-        return scores
 
 
 def run(*, quick: bool = False, threads: int = 2) -> dict[str, Any]:
@@ -112,16 +83,19 @@ def time_case(train: Interactions, test: Interactions, width: int, repeats: int,
     }
 
 
-def smooth_factors(train: Interactions, width: int) -> Factors:
+def smooth_factors(train: Interactions, width: int) -> FactorModel:
     """Random item vectors with popularity in front, users as the mean of theirs: lists have hits without a fit."""
     Q = np.random.default_rng(1).standard_normal((train.n_items, width), dtype=np.float32)
     Q[:, 0] = np.log1p(np.bincount(train.by_user.indices, minlength=train.n_items))
     lengths = np.maximum(train.by_user.row_lengths, 1).astype(np.float32)
     P = (train.matrix @ Q) / lengths[:, None]
-    return Factors(train, np.ascontiguousarray(P, dtype=np.float32), Q)
+    model: Any = FactorModel()
+    model.train_, model.user_factors_, model.item_factors_ = train, np.ascontiguousarray(P, dtype=np.float32), Q
+    given: FactorModel = model
+    return given
 
 
-def implicit_contender(model: Factors, test: Interactions, *, threads: int) -> Contenders:
+def implicit_contender(model: FactorModel, test: Interactions, *, threads: int) -> Contenders:
     """Return implicit's evaluation, or nothing where it is not installed."""
     peer = implicit_model(*model.export_factors(), threads=threads)
     if peer is None:

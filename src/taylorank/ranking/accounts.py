@@ -24,8 +24,9 @@ from taylorank.metrics import (
     weighted_mean,
 )
 from taylorank.ranking.best import users_per_block
-from taylorank.ranking.mask import Hidden, PartRows, dense_block, hide, mask_seen, take_rows
+from taylorank.ranking.mask import Hidden, PartRows, dense_block, hide, mask_seen
 from taylorank.ranking.relevance import Relevance
+from taylorank.ranking.rows import take_rows
 from taylorank.ranking.scorer import Scorer
 
 Values = NDArray[np.float64]

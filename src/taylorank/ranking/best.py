@@ -13,6 +13,7 @@ from taylorank.errors import ParameterError
 from taylorank.kernels import top_k as top_products
 from taylorank.kernels import top_k_scores
 from taylorank.ranking.mask import Hidden, mask_seen, not_a_number
+from taylorank.ranking.rows import are_consecutive
 from taylorank.ranking.scorer import Scorer
 
 Best = tuple[NDArray[np.int64], NDArray[np.float32]]
@@ -75,9 +76,7 @@ def _by_product(
 
 def _chosen_rows(array: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
     """These rows; a view if they follow each other."""
-    if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and np.all(np.diff(rows) == 1):
-        return array[rows[0] : rows[-1] + 1]
-    return array[rows]
+    return array[rows[0] : rows[-1] + 1] if are_consecutive(rows) else array[rows]
 
 
 def _name_broken_user(model: Scorer, users: NDArray[np.int64], of_users: NDArray[Any], of_items: NDArray[Any]) -> None:

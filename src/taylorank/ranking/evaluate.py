@@ -18,6 +18,7 @@ from taylorank.ranking.relevance import Relevance, relevance
 from taylorank.ranking.scorer import Scorer
 
 Progress = Callable[[int, int], None]
+LIST_CELLS = 1 << 20  # ranks held at a time
 
 
 def evaluate(
@@ -91,6 +92,7 @@ def evaluate(
 def _blocks(model: Scorer, truth: Relevance, hidden: Hidden, length: int, num_threads: int | None) -> Iterator[Block]:
     """Rank the users block by block; metrics without a cutoff alone need no lists."""
     best_of, size = best_items(model, hidden, num_threads=num_threads)
+    size = min(size, max(1, LIST_CELLS // max(length, 1)))
     for start in range(0, len(truth.users), size):
         users = slice(start, min(start + size, len(truth.users)))
         positions = truth.users[users]

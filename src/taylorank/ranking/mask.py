@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError
+from taylorank.ranking.rows import select_entries, take_rows, union
 from taylorank.ranking.scorer import Scorer
 
 
@@ -57,7 +57,7 @@ class Hidden:
         """Return one row per user, ascending and unique; None if there are no masks."""
         if not self.parts:
             return None
-        return reduce(_union, (part.of(users) for part in self.parts))
+        return reduce(union, (part.of(users) for part in self.parts))
 
 
 def mask_seen(model: Scorer, users: NDArray[np.int64], hidden: Hidden) -> NDArray[np.float32]:
@@ -98,49 +98,6 @@ def hide(scores: NDArray[Any], rows: CSR | None, *, value: float = -np.inf) -> N
     """Write `value` over the scores of the entries of `rows`."""
     if rows is not None:
         scores[rows.row_of_entry(), rows.indices] = value
-
-
-def take_rows(data: CSR, rows: NDArray[np.int64]) -> CSR:
-    """Return these rows of `data` in this order, as views where they follow each other; row -1 is empty."""
-    if len(rows) and rows[0] >= 0 and rows[-1] - rows[0] == len(rows) - 1 and np.all(np.diff(rows) == 1):
-        indptr = data.indptr[rows[0] : rows[-1] + 2]
-        part = slice(indptr[0], indptr[-1])
-        return CSR(indptr - indptr[0], data.indices[part], _weights(data, part), data.n_columns)
-    known = np.maximum(rows, 0)
-    starts = data.indptr[known]
-    lengths = np.where(rows >= 0, data.indptr[known + 1] - starts, 0)
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    entries = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
-    return CSR(indptr, data.indices[entries], _weights(data, entries), data.n_columns)
-
-
-def select_entries(rows: CSR, keep: NDArray[np.bool_]) -> CSR:
-    """Return the entries where `keep` is true, in the same rows."""
-    if keep.all():
-        return rows
-    lengths = np.bincount(rows.row_of_entry()[keep], minlength=rows.n_rows)
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    return CSR(indptr, rows.indices[keep], _weights(rows, keep), rows.n_columns)
-
-
-def _weights(rows: CSR, part: slice | NDArray[np.int64] | NDArray[np.bool_]) -> NDArray[np.float32] | None:
-    return None if rows.weights is None else rows.weights[part]
-
-
-def _union(a: CSR, b: CSR) -> CSR:
-    """Merge rows in linear time (SciPy's sum of two ordered matrices); what is in both is there once."""
-    if not a.nnz or not b.nnz:
-        return a if a.nnz else b
-    first, second = (_as_pattern(rows) for rows in (a, b))
-    total = first + second
-    return CSR(total.indptr.astype(np.int64), total.indices.astype(np.int32, copy=False), None, a.n_columns)
-
-
-def _as_pattern(rows: CSR) -> sparse.csr_array:
-    ones = np.ones(rows.nnz, dtype=bool)
-    matrix = sparse.csr_array((ones, rows.indices, rows.indptr), shape=(rows.n_rows, rows.n_columns))
-    matrix.has_canonical_format = True
-    return matrix
 
 
 def refuse_other_ids(model: Scorer, data: Interactions, what: str) -> None:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, DataWarning
 from taylorank.metrics import Gain, Judged, gain_of
-from taylorank.ranking.mask import refuse_other_ids, select_entries, take_rows
+from taylorank.ranking.mask import refuse_other_ids
+from taylorank.ranking.rows import select_entries, take_rows
 from taylorank.ranking.scorer import Scorer
 
 TABLE_CELLS = 1 << 22  # bytes of a table of (users, items) that stays in a cache
