@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from taylorank import __version__
-from taylorank.cli import bench, datasets, recommend, run, train
+from taylorank.cli import bench, datasets, evaluate, recommend, run, train
 from taylorank.errors import TaylorankError
 
 HELP = """Ranking models from interaction logs, in closed form.
@@ -36,6 +36,7 @@ app = App(name="taylorank", help=HELP, version=version_line, help_format="plaint
 app.command(run.run)
 app.command(train.train)
 app.command(recommend.recommend)
+app.command(evaluate.evaluate)
 app.command(datasets.app)
 app.command(bench.bench)
 

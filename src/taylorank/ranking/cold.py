@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError, UnknownIdError
 from taylorank.kernels import top_k
-from taylorank.ranking.mask import hidden_rows
+from taylorank.ranking.mask import Hidden
 from taylorank.ranking.scorer import Scorer
 
 Cold = Literal["popularity", "nan", "error"]
@@ -44,14 +44,13 @@ def cold_users(model: Scorer, users: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def popular_items(
-    model: Scorer, ids: NDArray[Any], k: int, *, masks: Sequence[Interactions], allowed: NDArray[np.bool_] | None
+    model: Scorer, ids: NDArray[Any], k: int, *, hidden: Hidden, allowed: NDArray[np.bool_] | None
 ) -> Best:
-    """Return columns and scores of the k most popular items that each user, by id, has not in `masks`."""
+    """Return columns and scores of the k most popular items that are not hidden from each user, by id."""
     own = getattr(model, "cold_scores", None)
     scores = own() if own is not None else shares(popularity(model.seen))
     ones, length = np.ones((len(ids), 1), dtype=np.float32), min(k, len(scores))
-    hidden = hidden_rows(model, masks, ids=ids)
-    return top_k(ones, scores[:, None], k=length, seen=hidden, allowed=rankable(model, allowed))
+    return top_k(ones, scores[:, None], k=length, seen=hidden.of_ids(ids), allowed=rankable(model, allowed))
 
 
 def rankable(model: Scorer, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
@@ -65,7 +64,7 @@ def rankable(model: Scorer, allowed: NDArray[np.bool_] | None) -> NDArray[np.boo
 
 
 def with_popular_items(
-    model: Scorer, best: BestOf, masks: Sequence[Interactions], allowed: NDArray[np.bool_] | None
+    model: Scorer, best: BestOf, hidden: Hidden, allowed: NDArray[np.bool_] | None
 ) -> BestOf:
     """Return `best`, but users of whom nothing is known get the popular items instead of an arbitrary order."""
 
@@ -74,7 +73,7 @@ def with_popular_items(
         cold = cold_users(model, users)
         if cold.any():
             ids = model.users.take(users[cold])
-            columns[cold], scores[cold] = popular_items(model, ids, k, masks=masks, allowed=allowed)
+            columns[cold], scores[cold] = popular_items(model, ids, k, hidden=hidden, allowed=allowed)
         return columns, scores
 
     return best_or_popular

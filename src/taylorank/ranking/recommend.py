@@ -13,7 +13,7 @@ from taylorank.checks import check_list, check_whole
 from taylorank.data import Interactions
 from taylorank.ranking.best import best_items
 from taylorank.ranking.cold import Best, BestOf, Cold, cold_users, known_rows, popular_items
-from taylorank.ranking.mask import seen_parts
+from taylorank.ranking.mask import Hidden, seen_parts
 from taylorank.ranking.scorer import Scorer
 
 Users = Sequence[Any] | NDArray[Any]
@@ -55,10 +55,10 @@ def recommend_blocks(
             check_list(given, name)
     wanted = users if isinstance(users, np.ndarray) else np.array(list(users), dtype=object)
     rows = known_rows(model, wanted, cold)
-    masks = seen_parts(model, seen)
+    hidden = Hidden(model, seen_parts(model, seen))
     allowed = _allowed(model, items, exclude)
-    best_of, size = best_items(model, masks, allowed=allowed)
-    lists = _Lists(model, best_of, masks, allowed, cold)
+    best_of, size = best_items(model, hidden, allowed=allowed)
+    lists = _Lists(model, best_of, hidden, allowed, cold)
     return (lists.of(wanted[s : s + size], rows[s : s + size], n) for s in range(0, len(rows), size))
 
 
@@ -68,7 +68,7 @@ class _Lists:
 
     model: Scorer
     best_of: BestOf
-    masks: Sequence[Interactions]
+    hidden: Hidden
     allowed: NDArray[np.bool_]
     cold: Cold | None
 
@@ -82,7 +82,7 @@ class _Lists:
             self._put(lists, known, self.best_of(rows[known], n))
         if self.cold == "popularity" and (rows < 0).any():
             place = np.flatnonzero(rows < 0)
-            found = popular_items(self.model, users[place], n, masks=self.masks, allowed=self.allowed)
+            found = popular_items(self.model, users[place], n, hidden=self.hidden, allowed=self.allowed)
             self._put(lists, place, found)
         return lists
 

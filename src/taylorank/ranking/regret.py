@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from taylorank.data import Interactions, Truth
 from taylorank.errors import DataError, ParameterError
 from taylorank.ranking.best import best_items
-from taylorank.ranking.mask import hidden_rows, seen_parts
+from taylorank.ranking.mask import Hidden, hide, seen_parts
 from taylorank.ranking.scorer import Scorer
 
 BLOCK_CELLS = 1 << 21
@@ -53,13 +53,13 @@ def regret(
     users = np.flatnonzero(test.by_user.row_lengths > 0)
     if not len(users):
         raise DataError("the test data has no interactions", "split with a larger share for test")
-    masks = seen_parts(model, seen)
-    best_of, size = best_items(model, masks)
+    hidden = Hidden(model, seen_parts(model, seen))
+    best_of, size = best_items(model, hidden)
     size = min(size, max(1, BLOCK_CELLS // max(test.n_items, 1)))
     reached = best = 0.0
     for start in range(0, len(users), size):
         block = users[start : start + size]
-        chances = _next_item(truth, model, block, masks)
+        chances = _next_item(truth, model, block, hidden)
         columns, _ = best_of(block, k)
         listed = np.take_along_axis(chances, np.maximum(columns, 0), axis=1)
         reached += _worth(np.where(columns >= 0, listed, 0.0))
@@ -68,14 +68,10 @@ def regret(
     return {f"regret@{k}": best - reached, f"expected_ndcg@{k}": reached, f"best_ndcg@{k}": best}
 
 
-def _next_item(
-    truth: Truth, model: Scorer, users: NDArray[np.int64], masks: Sequence[Interactions]
-) -> NDArray[np.float64]:
+def _next_item(truth: Truth, model: Scorer, users: NDArray[np.int64], hidden: Hidden) -> NDArray[np.float64]:
     """π of a block of users, (B, N); zeros for one who has met everything."""
     chances = truth.probabilities(model.users.take(users), model.items.values)
-    hidden = hidden_rows(model, masks, users=users)
-    if hidden is not None:
-        chances[hidden.row_of_entry(), hidden.indices] = 0.0
+    hide(chances, hidden.of(users), value=0.0)
     left = chances.sum(axis=1, keepdims=True)
     np.divide(chances, left, out=chances, where=left > 0)
     return chances
