@@ -33,14 +33,14 @@ WITH_THREADS = [name for name, kind in MODELS.items() if "num_threads" in inspec
 
 
 @pytest.mark.parametrize("name", WITH_THREADS)
-@pytest.mark.parametrize("factors", [24, 200])  # BLAS on another number of threads would show at 200
+@pytest.mark.parametrize("factors", [24, 160])  # BLAS on another number of threads would show at 160
 def test_models_give_the_same_bits_for_any_number(name, factors):
-    train = tr.planted(900, 700, interactions=15_000, seed=2)
+    train = tr.planted(400, 350, interactions=6000, seed=2)
     results = []
-    for count in (1, 2, 5, None):
+    for count in (1, 3, None):
         parameters = {"factors": factors, "num_threads": count}
         if "iterations" in inspect.signature(MODELS[name]).parameters:
-            parameters["iterations"] = 2
+            parameters["iterations"] = 1
         model = MODELS[name](**parameters).fit(train)
         folded = model.fold_in(train)
         results.append((model.user_factors, model.item_factors, folded.user_factors, *model.recommend([3, 4])))
