@@ -17,6 +17,7 @@ from taylorank import cli
 from taylorank.cli.model_options import MEANINGS, parameters_of
 from taylorank.cli.progress import progress_line
 from taylorank.cli.train import _fit
+from taylorank.models import FitProgress
 from taylorank.models.registry import MODELS
 from taylorank.solvers import AlsSweep
 
@@ -102,20 +103,21 @@ class Spy:
     def fit(self, data, callback=None):
         self.callback = callback
         if callback is not None:
-            self.answer = callback(AlsSweep(4, 123.456789, 2.5, None, None))
+            self.answer = callback(FitProgress(4, 2.5, residual=0.1))
         return self
 
 
 def test_progress_is_told_on_a_terminal_alone():
     terminal = Console(force_terminal=True, file=open(os.devnull, "w"))  # noqa: SIM115
     spy = Spy()
-    _fit(spy, None, terminal)
+    _fit(spy, None, terminal, None)
     assert spy.answer is None  # anything true would stop the fit
     terminal.file.close()
     for quiet in (Console(quiet=True), Console(force_terminal=False)):
-        _fit(spy, None, quiet)
+        _fit(spy, None, quiet, None)
         assert spy.callback is None
-    assert progress_line(AlsSweep(4, 123.456789, 2.5, None, None)) == "step 4, loss 123.457, 2.5 s"
+    sweep = AlsSweep(4, {}, lambda: 123.456789, lambda: None)
+    assert progress_line(FitProgress(4, 2.5, sweep=sweep)) == "step 4, loss 123.457, 2.5 s"
 
 
 def test_ctrl_c_while_fitting_leaves_nothing(log, tmp_path):
@@ -137,3 +139,29 @@ def test_ctrl_c_while_fitting_leaves_nothing(log, tmp_path):
     assert process.returncode == 130
     assert complaint == "taylorank: interrupted; nothing is left half-written\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_fit_leaves_a_checkpoint_that_the_same_command_goes_on_from(tmp_path, monkeypatch):
+    from taylorank.solvers import row_als
+
+    data = tmp_path / "log.csv"
+    tr.planted(80, 40, interactions=900).to_frame().write_csv(data)
+    command = ["train", str(data), "--model", "ials", "--factors", "4", "--quiet"]
+    assert run(*command, "--out", str(tmp_path / "whole.tr")) == 0
+    calls, solve = [], row_als.row_solve
+
+    def interrupted(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == 9:
+            raise KeyboardInterrupt
+        return solve(*args, **kwargs)
+
+    monkeypatch.setattr(row_als, "row_solve", interrupted)
+    command += ["--out", str(tmp_path / "resumed.tr"), "--checkpoint", str(tmp_path / "fit.npz")]
+    assert run(*command) == 130
+    assert (tmp_path / "fit.npz").exists()
+    assert run(*command) == 0
+    whole, resumed = (tr.load(tmp_path / f"{name}.tr") for name in ("whole", "resumed"))
+    assert whole.user_factors.tobytes() == resumed.user_factors.tobytes()
+    assert len(calls) < 9 + 2 * 16
+    assert run("train", str(data), "--model", "ease", *command[-4:]) == 2

@@ -61,6 +61,11 @@ BAD_PARAMETERS = {
     "unobserved_weight": BAD_NUMBERS,
     "nu": BAD_NUMBERS,
     "shrink": BAD_NUMBERS,
+    "beta": [*BAD_NUMBERS, 1.5],
+    "score_penalty": BAD_NUMBERS,
+    "popularity_discount": BAD_NUMBERS[1:],
+    "negatives": [*BAD_NUMBERS, 0],
+    "variant": ["rg3", None],
     "proposal_exponent": BAD_NUMBERS[1:],
     "context_exponent": BAD_NUMBERS[1:],
     "ranking": ["best", None],
@@ -80,7 +85,7 @@ def test_more_factors_than_users_or_items(name, dense):
     """RG refuses what has no solution of that rank; weighted models have one, by their regularization."""
     if not has(name, "factors"):
         pytest.skip("no factors")
-    if has(name, "proposal_exponent"):
+    if name in ("rg2", "rgx"):
         refused(lambda: small(name, factors=10).fit(sparse.csr_array(dense)), ParameterError)
         return
     model = small(name, factors=20).fit(sparse.csr_array(dense))

@@ -54,7 +54,10 @@ def test_a_contribution_is_what_taking_the_item_away_would_show(name, data):
         without = model.fold_in(kept).explain(5, "i02", n=None)
         assert why.score - without.score == pytest.approx(why.contributions[0], rel=1e-5)
     else:
-        assert why.base == (pytest.approx(model.proposal_[2]) if hasattr(model, "proposal_") else 0.0)
+        assert why.base == (pytest.approx(model.proposal_[2]) if name in ("rg2", "rgx") else 0.0)
+        folded = model.fold_in(data)
+        o = folded.user_factors[5].astype(float) @ model.item_factors[2]
+        assert why.score == pytest.approx(model.proposal_[2] * (1 + o) if name in ("rg2", "rgx") else o, abs=1e-5)
 
 
 def test_rg2_contributions_by_the_formula(data):

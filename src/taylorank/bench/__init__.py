@@ -10,6 +10,7 @@ from taylorank.errors import ParameterError
 
 # Each module has run(*, quick) -> record and describe(record) -> lines of text.
 BENCHMARKS = {
+    "closed-form": "taylorank.bench.closed_form",
     "gather-sum": "taylorank.bench.gather_sum",
     "read": "taylorank.bench.read",
     "rg2-defaults": "taylorank.bench.defaults",

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from taylorank.models import FitProgress
 
 FORMATS = {"loss": "loss {:.6g}", "residual": "residual {:.1e}", "metric": "validation {:.4f}", "seconds": "{:.1f} s"}
 
 
-def progress_line(progress: Any) -> str:
+def progress_line(progress: FitProgress) -> str:
     """Return step, loss, residual, metric and seconds, those that there are.
 
-    >>> from taylorank.solvers import Progress
-    >>> progress_line(Progress(7, 0.02))
-    'step 7, residual 2.0e-02'
+    >>> progress_line(FitProgress(7, 1.25, residual=0.02))
+    'step 7, residual 2.0e-02, 1.2 s'
     """
-    step = next((getattr(progress, name) for name in ("step", "sweep", "passes") if hasattr(progress, name)), "?")
-    told = {name: getattr(progress, name, None) for name in FORMATS}
-    return ", ".join([f"step {step}", *(FORMATS[name].format(v) for name, v in told.items() if v is not None)])
+    told = {name: getattr(progress, name) for name in FORMATS}
+    return ", ".join([f"step {progress.step}", *(FORMATS[name].format(v) for name, v in told.items() if v is not None)])

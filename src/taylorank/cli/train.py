@@ -14,7 +14,9 @@ from taylorank.cli.options import NO_OPTIONS, FileOptions
 from taylorank.cli.progress import progress_line
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
+from taylorank.errors import ParameterError
 from taylorank.kernels import threads
+from taylorank.models.growing import GrowingModel
 from taylorank.models.recommender import Recommender
 from taylorank.models.registry import MODELS
 from taylorank.output import output_folder
@@ -32,6 +34,9 @@ def train(
     options: FileOptions = NO_OPTIONS,
     seen: Annotated[bool, Parameter(help="Keep in the file what users met; --no-seen makes it smaller.")] = True,
     num_threads: Annotated[int | None, Parameter(help="Threads; the result is the same.")] = None,
+    checkpoint: Annotated[
+        Path | None, Parameter(help="File that an interrupted fit leaves and the same command goes on from.")
+    ] = None,
     seed: Annotated[int, Parameter(help="Seed of the solver's start.")] = 0,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
@@ -48,19 +53,24 @@ def train(
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
         start = time.perf_counter()
-        _fit(estimator, interactions, console)
+        _fit(estimator, interactions, console, checkpoint)
         estimator.save(out, with_seen=seen)
         console.print(f"fitted {model} in {time.perf_counter() - start:.1f} s, written: {out}")
 
 
-def _fit(estimator: Recommender, data: Interactions, console: Console) -> None:
+def _fit(estimator: Recommender, data: Interactions, console: Console, checkpoint: Path | None) -> None:
     """Fit, with a line that follows the progress if somebody is looking: to know the loss takes time."""
+    more: dict[str, Any] = {}
+    if checkpoint is not None:
+        if not isinstance(estimator, GrowingModel):
+            raise ParameterError(f"{type(estimator).__name__} is fitted in one step", "leave out --checkpoint")
+        more["checkpoint"] = checkpoint
     if console.quiet or not console.is_terminal:
-        estimator.fit(data)
+        estimator.fit(data, **more)
         return
     with console.status("fitting") as status:
 
         def show(progress: Any) -> None:
             status.update(f"fitting: {progress_line(progress)}")
 
-        estimator.fit(data, callback=show)
+        estimator.fit(data, callback=show, **more)

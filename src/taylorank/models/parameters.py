@@ -22,6 +22,10 @@ LEAST_NUMBERS = {
     "unobserved_weight": 0.0,
     "nu": 0.0,
     "shrink": 0.0,
+    "beta": 0.0,
+    "negatives": 0.0,
+    "score_penalty": 0.0,
+    "popularity_discount": float("-inf"),
     "proposal_exponent": float("-inf"),
     "context_exponent": float("-inf"),
 }

@@ -27,7 +27,7 @@ def best_items(
     of scores.
     """
     allowed = rankable(model, allowed)
-    if hasattr(model, "export_factors"):
+    if hasattr(model, "export_factors") and getattr(model, "ranks_by_products", True):
         best, size = _by_product(model, masks, allowed, *model.export_factors()), 8192
     else:
         best, size = _by_scores(model, masks, allowed), max(1, (1 << 22) // max(len(model.items), 1))
