@@ -1,0 +1,67 @@
+"""How good a fitted model is, on all or on a sample of the validation users."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from taylorank.data import Interactions
+from taylorank.errors import DataError, ParameterError
+from taylorank.metrics import METRICS
+from taylorank.ranking import Scorer, evaluate
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric and its cutoff, such as ndcg@10.
+
+    >>> Metric.named("ndcg@10")
+    Metric(name='ndcg', cutoff=10)
+    """
+
+    name: str
+    cutoff: int
+
+    @classmethod
+    def named(cls, text: str) -> Metric:
+        """Read "name@cutoff"."""
+        name, at, cutoff = str(text).partition("@")
+        if name not in METRICS or not at or not cutoff.isdecimal() or int(cutoff) < 1:
+            known = ", ".join(f"{one}@10" for one in METRICS)
+            raise ParameterError(f"no metric is called {text!r}", f"write one such as {known}")
+        return cls(name, int(cutoff))
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.cutoff}"
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Values a model by `metric` on `valid`, with what the users have `seen` left out of the ranking."""
+
+    metric: Metric
+    valid: Interactions
+    seen: Interactions | Sequence[Interactions] | None = None
+
+    @property
+    def users(self) -> int:
+        """How many validation users there are."""
+        return int(np.count_nonzero(self.valid.by_user.row_lengths))
+
+    def value(self, model: Scorer) -> float:
+        """Return the metric's mean over the users."""
+        return evaluate(model, self.valid, k=self.metric.cutoff, seen=self.seen)[str(self.metric)]
+
+    def on_sample(self, count: int, *, seed: int) -> Judge:
+        """Return a judge of at most `count` users, drawn by `seed`."""
+        users = np.flatnonzero(self.valid.by_user.row_lengths)
+        if not len(users):
+            raise DataError("the validation data has no interactions", "split with a larger share for validation")
+        if count >= len(users):
+            return self
+        chosen = np.zeros(self.valid.n_users, dtype=bool)
+        chosen[np.random.default_rng(seed).permutation(users)[:count]] = True
+        part = self.valid.select(np.repeat(chosen, self.valid.by_user.row_lengths), f"{count} users")
+        return Judge(self.metric, part, self.seen)
