@@ -4,6 +4,7 @@ from taylorank.ranking.evaluate import evaluate
 from taylorank.ranking.oracle import Oracle
 from taylorank.ranking.recommend import recommend
 from taylorank.ranking.scorer import Scorer
+from taylorank.ranking.shortlist import Shortlist
 from taylorank.ranking.top_k import top_k
 
-__all__ = ["Oracle", "Scorer", "evaluate", "recommend", "top_k"]
+__all__ = ["Oracle", "Scorer", "Shortlist", "evaluate", "recommend", "top_k"]

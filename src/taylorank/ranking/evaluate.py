@@ -33,20 +33,20 @@ def evaluate(
     if not cutoffs or cutoffs[0] < 1:
         raise ParameterError(f"k={k!r} holds no cutoff ≥ 1", "give one or more, such as (10, 20)")
     masks = seen_parts(model, seen)
-    rows, users = _test_rows(model, test)
+    rows, users = test_rows(model, test)
     sums = {f"{name}@{c}": 0.0 for c in cutoffs for name in METRICS}
     best_of, size = best_items(model, masks)
     for start in range(0, len(users), size):
         ranked, _ = best_of(users[start : start + size], cutoffs[-1])
-        hits, relevant = _hits(ranked, model, test, rows[start : start + size], cutoffs[-1])
+        hits, relevant = hits_of(ranked, model, test, rows[start : start + size], cutoffs[-1])
         for c in cutoffs:
             for name, metric in METRICS.items():
                 sums[f"{name}@{c}"] += float(metric(hits[:, :c], relevant).sum())
     return {name: total / len(users) for name, total in sums.items()}
 
 
-def _test_rows(model: Scorer, test: Interactions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of `test` with items, and the model's positions of those users."""
+def test_rows(model: Scorer, test: Interactions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of `test` with items, and the model's positions of those users."""
     rows = np.flatnonzero(test.by_user.row_lengths > 0)
     if not len(rows):
         raise DataError("the test data has no interactions", "split with a larger share for test")
@@ -60,10 +60,10 @@ def _test_rows(model: Scorer, test: Interactions) -> tuple[NDArray[np.int64], ND
     return rows[known], users[known]
 
 
-def _hits(
+def hits_of(
     ranked: NDArray[np.int64], model: Scorer, test: Interactions, rows: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Whether the item at each rank is in the user's test row (B, k), and how many that row holds (B,)."""
+    """Return whether the item at each rank is in the user's test row (B, k), and how many that row holds (B,)."""
     row_of, columns = entries_of(test, rows)
     if test.items != model.items:
         columns = model.items.positions(test.items.take(columns))

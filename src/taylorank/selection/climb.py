@@ -34,7 +34,8 @@ def climb(
                 for move in (step, -step):
                     while 0 <= best[axis] + move < sizes[axis]:
                         there = {**best, axis: best[axis] + move}
-                        if look(there) <= look(best):
+                        standing = look(best)
+                        if look(there) <= standing:
                             break
                         best = there
     return best

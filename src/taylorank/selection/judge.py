@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from taylorank.data import Interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.metrics import METRICS
-from taylorank.ranking import Scorer, evaluate
+from taylorank.ranking import Scorer, Shortlist, evaluate
+
+SHORTLIST = 200
 
 
 @dataclass(frozen=True)
@@ -65,3 +67,19 @@ class Judge:
         chosen[np.random.default_rng(seed).permutation(users)[:count]] = True
         part = self.valid.select(np.repeat(chosen, self.valid.by_user.row_lengths), f"{count} users")
         return Judge(self.metric, part, self.seen)
+
+
+class ShortJudge:
+    """Values models much like `first()` by the items which that one ranks best: far quicker, and nearly the same."""
+
+    def __init__(self, judge: Judge, first: Callable[[], Scorer]) -> None:
+        self.metric, self.users = judge.metric, judge.users
+        self._judge, self._first = judge, first
+        self._list: Shortlist | None = None
+
+    def value(self, model: Scorer) -> float:
+        """Return the metric's mean over the users."""
+        if self._list is None:
+            length = max(SHORTLIST, 5 * self.metric.cutoff)
+            self._list = Shortlist(self._first(), self._judge.valid, seen=self._judge.seen, length=length)
+        return self._list.evaluate(model, metric=self.metric.name, k=self.metric.cutoff)

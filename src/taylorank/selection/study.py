@@ -14,7 +14,7 @@ from taylorank.data import Interactions
 from taylorank.errors import ParameterError, TaylorankError
 from taylorank.models.recommender import Recommender
 from taylorank.selection.journal import Journal, Key, key_of
-from taylorank.selection.judge import Judge
+from taylorank.selection.judge import Judge, ShortJudge
 from taylorank.selection.space import Space
 from taylorank.selection.trial import Status, Trial
 
@@ -94,7 +94,7 @@ class Study:
     def tried(
         self,
         params: dict[str, Any],
-        judge: Judge,
+        judge: Judge | ShortJudge,
         *,
         fit: int,
         fitted: Callable[[], Recommender],

@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
-from taylorank.data import Interactions, share_ids
+from taylorank.data import Interactions
+from taylorank.data.union import union
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.models.registry import MODELS, model_class
@@ -127,16 +126,6 @@ def resolve(model: Recommender | type[Recommender] | str) -> tuple[str, Recommen
         raise ParameterError(f"{model!r} is not a model", f"give a model, or one of {', '.join(MODELS)}")
     names = [name for name, kind in MODELS.items() if type(base) is kind]
     return (names[0] if names else type(base).__name__), base
-
-
-def union(train: Interactions, valid: Interactions) -> Interactions:
-    """Return the interactions of both, over the ids of both; a pair in both keeps the strength of `valid`."""
-    parts = share_ids(train, valid)
-    rows = np.concatenate([part.by_user.row_of_entry() for part in parts]).astype(np.int32)
-    columns = np.concatenate([part.by_user.indices for part in parts]).astype(np.int32)
-    binary = all(part.is_binary for part in parts)
-    strengths = None if binary else np.concatenate([part.strengths for part in parts])
-    return Interactions.from_positions((parts[0].users, rows), (parts[0].items, columns), strengths=strengths)
 
 
 def _checked_space(name: str, base: Recommender, space: Space | None) -> Space:
