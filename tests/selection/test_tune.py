@@ -200,7 +200,7 @@ def test_a_file_of_another_run_is_refused(parts, tmp_path, change, words):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("hello\n", "damaged"),
+        ("hello\n", "not the file of a tuning run"),
         ('{"a": 1}\n', "not the file of a tuning run"),
         ("[]\n", "not the file of a tuning run"),
         ("HEADER\nnonsense\n{}\n", "line 2"),

@@ -26,6 +26,7 @@ def climb(
         return known[key]
 
     best = dict(start)
+    look(best)
     for step in steps:
         before = None
         while before != best:
@@ -34,8 +35,7 @@ def climb(
                 for move in (step, -step):
                     while 0 <= best[axis] + move < sizes[axis]:
                         there = {**best, axis: best[axis] + move}
-                        standing = look(best)
-                        if look(there) <= standing:
+                        if look(there) <= look(best):
                             break
                         best = there
     return best

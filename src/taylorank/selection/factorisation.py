@@ -47,7 +47,8 @@ class Factorisation:
         """Judge one point of the path: the start with `params` changed."""
         whole = {name: {**self.start, **params}[name] for name in self.study.space}
         trial = self.study.tried(whole, judge, fit=self.number, fitted=lambda: self._model(whole))
-        self.trials.append(trial)
+        if not any(trial is known for known in self.trials):
+            self.trials.append(trial)
         return trial
 
     def _model(self, params: dict[str, Any]) -> Recommender:

@@ -60,6 +60,7 @@ class PathSearch:
         self.costs = Costs(study)
         self.steps: tuple[int, ...] = (2, 1)
         self.best: Factorisation | None = None
+        self.values: dict[tuple[Any, ...], float] = {}  # by rank and what needs a fit of its own
 
     def run(self) -> None:
         """Go through the stages as far as the budget goes."""
@@ -95,10 +96,10 @@ class PathSearch:
         if self.at.get("factors", screen) < screen:
             return  # smaller is better already
         affordable = [rank for rank in self.ranks if self.costs.search(rank) + self.costs.refit(rank) < self._left]
-        rank = max(affordable, default=screen)
+        rank = max([screen, *affordable])
         if rank > screen:
             self.best = None  # the finalists come from this stage
-            self._stage(rank, steps=(1,), seconds=self.costs.refit(rank))
+        self._stage(rank, steps=(1,), seconds=self.costs.refit(rank))
 
     @property
     def _left(self) -> float:
@@ -116,6 +117,9 @@ class PathSearch:
 
     def _fit(self, dear: dict[str, Any], rank: int, *, seconds: float = 0.0, fits: int = 0) -> float:
         """Fit, look for the best point of its path, and return its value."""
+        key = (rank, *dear.values())
+        if key in self.values:
+            return self.values[key]
         self.study.begin_fit(seconds=seconds + self.costs.search(rank), fits=fits)
         is_first = self.best is None
         reached = min(rank, self.at.get("factors", rank))
@@ -127,6 +131,7 @@ class PathSearch:
             self.costs.learn(fit)
             if fit.value > (-math.inf if self.best is None else self.best.value):
                 self.best, self.at = fit, {**self.at, **fit.ranked[0].params}
+        self.values[key] = fit.value
         return fit.value
 
     def _along(self, fit: Factorisation, *, try_ranks: bool) -> None:

@@ -37,7 +37,7 @@ class Budget:
 
     trials: int | None
     seconds: float | None
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=lambda: time.perf_counter())
     carried: float = 0.0
 
     def __post_init__(self) -> None:
