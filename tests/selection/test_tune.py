@@ -341,3 +341,18 @@ def test_empty_validation_data_is_refused(parts):
     train, valid, _ = parts
     with pytest.raises(DataError, match="validation data has no interactions"):
         tune("rg2", train, valid.select(np.zeros(valid.nnz, dtype=bool), "nothing"))
+
+
+def test_an_interrupted_last_fit_keeps_what_was_found(parts, monkeypatch):
+    train, valid, _ = parts
+    original = tr.ItemKNN.fit
+
+    def fit(self, data, *args, **kwargs):
+        if data.nnz > train.nnz:
+            raise KeyboardInterrupt
+        return original(self, data, *args, **kwargs)
+
+    monkeypatch.setattr(tr.ItemKNN, "fit", fit)
+    found = tune("itemknn", train, valid, trials=3, refit=True)
+    assert (found.status, found.refitted, found.model) == ("interrupted", False, None)
+    assert found.value == max(trial.value for trial in found.trials)

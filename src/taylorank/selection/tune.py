@@ -81,11 +81,11 @@ def tune(
     study = Study(base, train, judge, chosen, budget, Journal(file, header), seed, callback, refit=refit)
     status: Literal["complete", "interrupted"] = "complete"
     search = path_search if has_path(base) else trial_search
-    method = search.__doc__ or ""
+    method = "interrupted"
     try:
         method = search(study)
     except KeyboardInterrupt:
-        status, method = "interrupted", "interrupted"
+        status = "interrupted"
     return _result(study, name=name, method=method, status=status)
 
 
@@ -95,12 +95,12 @@ def _result(study: Study, *, name: str, method: str, status: Literal["complete",
     best = study.best
     if best is None or best.value is None:
         raise _nothing(study, interrupted=status == "interrupted")
-    refit = study.refit and status == "complete"
-    if refit:
-        study.model = None  # room for the next
-        study.model = study.new_model(best.params).fit(union(study.train, study.judge.valid))
-    elif study.model is None and status == "complete":
-        study.model = study.new_model(best.params).fit(study.train)  # the best trial came from the file
+    refitted = False
+    if status == "complete":
+        try:
+            refitted = _last_fit(study, best)
+        except KeyboardInterrupt:
+            status = "interrupted"
     ended = time.perf_counter()
     return Tuning(
         name=name,
@@ -113,10 +113,20 @@ def _result(study: Study, *, name: str, method: str, status: Literal["complete",
         budget={"trials": study.budget.trials, "seconds": study.budget.seconds},
         method=method,
         status=status,
-        refitted=refit,
+        refitted=refitted,
         advice=advise(study.space, best.params, study.trials, study.model, seed=study.seed),
         parts={"search": round(searched - study.budget.began, 3), "last fit": round(ended - searched, 3)},
     )
+
+
+def _last_fit(study: Study, best: Trial) -> bool:
+    """Fit the best to all data if that is wanted, or to train if the trial came from the file; say which."""
+    if study.refit:
+        study.model = None  # makes room
+        study.model = study.new_model(best.params).fit(union(study.train, study.judge.valid))
+    elif study.model is None:
+        study.model = study.new_model(best.params).fit(study.train)
+    return study.refit
 
 
 def resolve(model: Recommender | type[Recommender] | str) -> tuple[str, Recommender]:
