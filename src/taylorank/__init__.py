@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         load,
     )
     from taylorank.ranking import evaluate
+    from taylorank.selection.tune import tune
 
 try:
     __version__ = version("taylorank")
@@ -48,6 +49,7 @@ _HOMES = {
     "planted": "taylorank.data",
     "read_interactions": "taylorank.data",
     "share_ids": "taylorank.data",
+    "tune": "taylorank.selection",
 }
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "planted",
     "read_interactions",
     "share_ids",
+    "tune",
 ]
 
 

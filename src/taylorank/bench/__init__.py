@@ -13,6 +13,7 @@ BENCHMARKS = {
     "closed-form": "taylorank.bench.closed_form",
     "evaluate": "taylorank.bench.evaluate",
     "gather-sum": "taylorank.bench.gather_sum",
+    "public-splits": "taylorank.bench.public_splits",
     "read": "taylorank.bench.read",
     "rg2-defaults": "taylorank.bench.defaults",
     "top-k": "taylorank.bench.top_k",
