@@ -93,7 +93,7 @@ def make_record():
         "version": 1,
         "written": "2026-11-15T12:00:00Z",
         "taylorank": "0.1.0",
-        "command": "taylorank compare ml-1m --models rg2,ials,ease,popularity --trials 8 --seeds 2 --report report.html",
+        "command": "taylorank compare ml-1m --models rg2,ials,ease,popularity --trials 8 --seeds 2 --report r.html",
         "machine": {"cpu": "Some CPU", "cores": 2, "memory_gib": 24.0, "python": "3.11", "libraries": {"numpy": "2.4"}},
         "data": {
             "name": "ml-1m",
@@ -139,6 +139,6 @@ def make_record():
     }
 
 
-@pytest.fixture()
+@pytest.fixture
 def record():
     return make_record()

@@ -5,6 +5,7 @@ Colours are CSS variables (see `series`); widths follow the page. A chart withou
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from taylorank.report.numbers import metric_label
@@ -20,7 +21,7 @@ Spec = dict[str, Any]
 
 def forest(record: Record, series: list[Series]) -> Spec | None:
     """Return means with intervals, one row per model, best on top."""
-    import altair as alt
+    alt = _altair()
 
     metric = record["settings"]["primary"]
     order = ranking(record, metric)
@@ -40,7 +41,7 @@ def forest(record: Record, series: list[Series]) -> Spec | None:
 
 def trade_off(record: Record, series: list[Series]) -> Spec | None:
     """Return quality against the time of one fit."""
-    import altair as alt
+    alt = _altair()
 
     metric = record["settings"]["primary"]
     rows = []
@@ -97,7 +98,7 @@ def by_cutoff(record: Record, series: list[Series]) -> Spec | None:
 
 def by_popularity(record: Record, series: list[Series]) -> Spec | None:
     """Return recall of test items by how popular they are in the training data."""
-    import altair as alt
+    alt = _altair()
 
     rows = [
         {"model": label(record, name), "bucket": part["bucket"], "value": part["recall"]}
@@ -127,11 +128,16 @@ def tuning(record: Record, series: list[Series]) -> Spec | None:
             ]
     if not rows:
         return None
-    import altair as alt
+    alt = _altair()
 
     name = metric_label(record["settings"]["primary"])
     x = alt.X("trial:Q", title="trials", axis=alt.Axis(tickMinStep=1, format="d"), scale=alt.Scale(zero=False))
     return _spec(_lines(rows, series, x, f"best {name} so far"), f"Best {name} on validation data after each trial")
+
+
+def _altair() -> Any:
+    """altair, imported when the first chart is drawn; its types follow the schema too closely to be of help here."""
+    return importlib.import_module("altair")
 
 
 def models_in(spec: Spec) -> set[str]:
@@ -140,7 +146,7 @@ def models_in(spec: Spec) -> set[str]:
 
 
 def _lines(rows: list[dict[str, Any]], series: list[Series], x: Any, title: str) -> Any:
-    import altair as alt
+    alt = _altair()
 
     fields = [str(name) for name in rows[0]]
     base = alt.Chart(_data(rows)).encode(
@@ -154,45 +160,45 @@ def _lines(rows: list[dict[str, Any]], series: list[Series], x: Any, title: str)
 
 
 def _data(rows: list[dict[str, Any]]) -> Any:
-    import altair as alt
+    alt = _altair()
 
     return alt.Data(values=rows)
 
 
 def _scale(series: list[Series], values: list[Any]) -> Any:
-    import altair as alt
+    alt = _altair()
 
     return alt.Scale(domain=[one.label for one in series], range=values)
 
 
 def _colour(series: list[Series]) -> Any:
-    import altair as alt
+    alt = _altair()
 
     return alt.Color("model:N", scale=_scale(series, [one.colour for one in series]), legend=None)
 
 
 def _shape(series: list[Series]) -> Any:
-    import altair as alt
+    alt = _altair()
 
     return alt.Shape("model:N", scale=_scale(series, [one.shape for one in series]), legend=None)
 
 
 def _dash(series: list[Series]) -> Any:
-    import altair as alt
+    alt = _altair()
 
     return alt.StrokeDash("model:N", scale=_scale(series, [one.dash for one in series]), legend=None)
 
 
 def _log_x(field: str, title: str, *, values: list[int] | None = None) -> Any:
-    import altair as alt
+    alt = _altair()
 
-    ticks = {} if values is None else {"values": values}
+    ticks: dict[str, Any] = {} if values is None else {"values": values}
     axis = alt.Axis(format="~g", labelOverlap="greedy", tickCount=6, **ticks)
     return alt.X(field, title=title, scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
 
 
 def _tooltip(*fields: str) -> Any:
-    import altair as alt
+    alt = _altair()
 
     return [
         alt.Tooltip(f"{name}:N", title=name)

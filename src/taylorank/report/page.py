@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from importlib import resources
@@ -31,7 +32,7 @@ def render_report(record: Record) -> str:
     template, bundle = _template(), _scripts()
     series = series_of(record)
     drawn = {name: spec for name, spec in _charts(record, series).items() if spec is not None}
-    return template.render(
+    page: str = template.render(
         record=record,
         title=f"Comparison on {record['data'].get('name') or 'one data set'}",
         lead=lead_sentence(record),
@@ -52,6 +53,7 @@ def render_report(record: Record) -> str:
         style=_text("style.css"),
         script=_text("draw.js"),
     )
+    return page
 
 
 def _charts(record: Record, series: list[Any]) -> dict[str, Any]:
@@ -80,9 +82,7 @@ def _tables(record: Record, series: list[Any]) -> dict[str, tables.Table]:
 
 def _template() -> Any:
     try:
-        import altair  # noqa: F401
-        import jinja2
-        import vl_convert  # noqa: F401
+        jinja2, *_ = (importlib.import_module(name) for name in ("jinja2", "altair", "vl_convert"))
     except ImportError as error:
         raise MissingExtraError(
             f"the report needs {error.name}, which is not installed", "pip install 'taylorank[report]'"
@@ -95,9 +95,7 @@ def _template() -> Any:
 
 def _scripts() -> str:
     """Vega, Vega-Lite and vega-embed as one script, of the version that altair writes for."""
-    import altair
-    import vl_convert
-
+    altair, vl_convert = (importlib.import_module(name) for name in ("altair", "vl_convert"))
     version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     script: str = vl_convert.javascript_bundle(vl_version=version)
     return script

@@ -163,8 +163,8 @@ def runs_table(record: Record) -> Table:
         values = [Cell(quality(run["metrics"].get(metric))) for metric in metrics]
         costs = [seconds(run.get("fit_seconds")), seconds(run.get("evaluate_seconds"))]
         rows.append([*head, *values, *map(Cell, costs), Cell(memory(run.get("peak_memory_bytes")))])
-    head = ["Model", "Seed", *map(metric_label, metrics), "Fit", "Evaluation", "Memory"]
-    return Table("Every run", head, rows)
+    columns = ["Model", "Seed", *map(metric_label, metrics), "Fit", "Evaluation", "Memory"]
+    return Table("Every run", columns, rows)
 
 
 def _metric_cell(record: Record, name: str, metric: str, *, is_best: bool) -> Cell:
