@@ -1,9 +1,10 @@
 """From scores to ranked lists, and from ranked lists to metrics."""
 
 from taylorank.ranking.evaluate import evaluate
+from taylorank.ranking.evaluation import EvaluatedUsers, Evaluation
 from taylorank.ranking.oracle import Oracle
 from taylorank.ranking.recommend import recommend
 from taylorank.ranking.scorer import Scorer
 from taylorank.ranking.top_k import top_k
 
-__all__ = ["Oracle", "Scorer", "evaluate", "recommend", "top_k"]
+__all__ = ["EvaluatedUsers", "Evaluation", "Oracle", "Scorer", "evaluate", "recommend", "top_k"]
