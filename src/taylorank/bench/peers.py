@@ -6,11 +6,12 @@ threads, so BLAS has one thread while it fits, as its authors advise.
 
 from __future__ import annotations
 
+import copy
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -18,11 +19,14 @@ from scipy import sparse
 from taylorank.data import Interactions, read_interactions
 from taylorank.errors import MissingExtraError
 from taylorank.models.factor import FactorModel
+from taylorank.models.histories import over_items
 from taylorank.selection.space import Choice, Range, Space
+
+Peer = TypeVar("Peer", bound=FactorModel)
 
 
 class ImplicitALS(FactorModel):
-    """implicit's AlternatingLeastSquares: Σ (1 + α r) (P·Q − 1)² over observed pairs, P·Q² elsewhere, + λ (‖P‖² + ‖Q‖²)."""
+    """implicit's AlternatingLeastSquares: Σ α r (P·Q − 1)² over observed pairs, (P·Q)² elsewhere, + λ (‖P‖² + ‖Q‖²)."""
 
     def __init__(
         self,
@@ -58,12 +62,18 @@ class ImplicitALS(FactorModel):
         return self._keep(model, data)
 
     def _tell(self, callback: Any, model: Any, data: Interactions, sweep: int) -> None:
-        callback(PeerProgress(sweep + 1, type(self)(**self.get_params())._keep(model, data)))
+        callback(PeerProgress(sweep + 1, lambda: type(self)(**self.get_params())._keep(model, data)))
 
     def _keep(self, model: Any, data: Interactions) -> Self:
-        self.train_ = data
+        self.train_, self.peer_ = data, model
         self.user_factors_, self.item_factors_ = np.array(model.user_factors), np.array(model.item_factors)
         return self
+
+    def fold_in(self, histories: Any) -> Self:
+        """Return this model for other users, by implicit's own `recalculate_user`."""
+        data = over_items(read_interactions(histories), self.items)
+        matrix = sparse.csr_matrix(data.matrix)
+        return _for_users(self, data, self.peer_.recalculate_user(np.arange(data.n_users), matrix))
 
 
 class IrspackIALS(FactorModel):
@@ -106,20 +116,30 @@ class IrspackIALS(FactorModel):
             n_threads=self.num_threads,
             random_seed=self.random_state,
         )
-        model.trainer = model._create_trainer()
+        model.start_learning()
         for sweep in range(self.iterations):
             model.run_epoch()
-            if callback is not None:
-                snapshot = type(self)(**self.get_params())._keep(model, data)
-                if callback(PeerProgress(sweep + 1, snapshot)):
-                    break
+            now = PeerProgress(sweep + 1, lambda: type(self)(**self.get_params())._keep(model, data))
+            if callback is not None and callback(now):
+                break
         return self._keep(model, data)
 
     def _keep(self, model: Any, data: Interactions) -> Self:
-        self.train_ = data
+        self.train_, self.peer_ = data, model
         self.user_factors_ = np.array(model.get_user_embedding())
         self.item_factors_ = np.array(model.get_item_embedding())
         return self
+
+    def fold_in(self, histories: Any) -> Self:
+        """Return this model for other users, by irspack's own `compute_user_embedding`."""
+        data = over_items(read_interactions(histories), self.items)
+        return _for_users(self, data, self.peer_.compute_user_embedding(sparse.csr_matrix(data.matrix)))
+
+
+def _for_users(model: Peer, data: Interactions, user_factors: Any) -> Peer:
+    other = copy.copy(model)
+    other.train_, other.user_factors_ = data, np.asarray(user_factors)
+    return other
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +147,11 @@ class PeerProgress:
     """What a callback is told after each sweep."""
 
     step: int
-    snapshot: Any
+    snapshot: Callable[[], Any]
 
     def model(self) -> Any:
         """Return the model as it is after this sweep."""
-        return self.snapshot
+        return self.snapshot()
 
 
 PEERS: dict[str, type[FactorModel]] = {"implicit-als": ImplicitALS, "irspack-ials": IrspackIALS}
@@ -139,7 +159,7 @@ PACKAGES = {"implicit-als": "implicit", "irspack-ials": "irspack"}
 PEER_SPACES: dict[str, Space] = {
     "implicit-als": {
         "factors": Choice((32, 64, 128)),
-        "alpha": Range(0.5, 100.0, log=True),
+        "alpha": Range(1.0, 100.0, log=True),
         "regularization": Range(0.01, 300.0, log=True),
     },
     "irspack-ials": {

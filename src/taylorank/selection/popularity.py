@@ -53,10 +53,11 @@ def recall_by_popularity(
     counted = place[row_of] >= 0
     items = test.by_user.indices[counted]
     found = (ranked[place[row_of[counted]]] == test.item_ids[items][:, None]).any(axis=1)
-    group = popularity_groups(train)[train.items.positions(test.item_ids)][items]
+    of_item, position = popularity_groups(train), train.items.positions(test.item_ids)
+    group = np.where(position >= 0, of_item[position], GROUPS - 1)[items]  # what train does not know is rarest
     totals = np.bincount(group, minlength=GROUPS)
     hits = np.bincount(group, found, minlength=GROUPS)
-    sizes = np.bincount(popularity_groups(train), minlength=GROUPS)
+    sizes = np.bincount(of_item, minlength=GROUPS)
     return [
         {
             "bucket": f"{100 * g // GROUPS}–{100 * (g + 1) // GROUPS} %",
