@@ -3,8 +3,21 @@
 from taylorank.ranking.evaluate import evaluate
 from taylorank.ranking.evaluation import EvaluatedUsers, Evaluation
 from taylorank.ranking.oracle import Oracle
+from taylorank.ranking.protocol import PROTOCOLS, EvaluationProtocol, Prepared, protocol
 from taylorank.ranking.recommend import recommend
 from taylorank.ranking.scorer import Scorer
 from taylorank.ranking.top_k import top_k
 
-__all__ = ["EvaluatedUsers", "Evaluation", "Oracle", "Scorer", "evaluate", "recommend", "top_k"]
+__all__ = [
+    "PROTOCOLS",
+    "EvaluatedUsers",
+    "Evaluation",
+    "EvaluationProtocol",
+    "Oracle",
+    "Prepared",
+    "Scorer",
+    "evaluate",
+    "protocol",
+    "recommend",
+    "top_k",
+]
