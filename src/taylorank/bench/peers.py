@@ -138,7 +138,7 @@ class IrspackIALS(FactorModel):
 
 def _for_users(model: Peer, data: Interactions, user_factors: Any) -> Peer:
     other = copy.copy(model)
-    other.train_, other.user_factors_ = data, np.asarray(user_factors)
+    other.__dict__ |= {"train_": data, "user_factors_": np.asarray(user_factors)}
     return other
 
 

@@ -44,7 +44,7 @@ def summary_table(record: Record, series: list[Series]) -> Table:
     metrics = record["settings"]["metrics"]
     looks = {one.name: one for one in series}
     order = ranking(record, record["settings"]["primary"])
-    best = {metric: (ranking(record, metric) or [None])[0] for metric in metrics}
+    best = {metric: next(iter(ranking(record, metric)), None) for metric in metrics}
     rows = []
     for name in [*order, *(name for name in record["models"] if name not in order)]:
         head = Cell(label(record, name), series=looks[name])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -39,11 +40,15 @@ class Metric:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Values a model by `metric` on `valid`, with what the users have `seen` left out of the ranking."""
+    """Values a model by `metric` on `valid`, with what the users have `seen` left out of the ranking.
+
+    `fold_in` is what a model is shown of users whom its training data leave out, before it ranks for them.
+    """
 
     metric: Metric
     valid: Interactions
     seen: Interactions | Sequence[Interactions] | None = None
+    fold_in: Interactions | None = None
 
     @property
     def users(self) -> int:
@@ -52,7 +57,9 @@ class Judge:
 
     def value(self, model: Scorer) -> float:
         """Return the metric's mean over the users."""
-        return evaluate(model, self.valid, k=self.metric.cutoff, seen=self.seen)[str(self.metric)]
+        if self.fold_in is not None:
+            model = folded_in(model, self.fold_in)
+        return evaluate(model, self.valid, metrics=str(self.metric), seen=self.seen)[str(self.metric)]
 
     def on_sample(self, count: int, *, seed: int) -> Judge:
         """Return a judge of at most `count` users, drawn by `seed`."""
@@ -64,4 +71,12 @@ class Judge:
         chosen = np.zeros(self.valid.n_users, dtype=bool)
         chosen[np.random.default_rng(seed).permutation(users)[:count]] = True
         part = self.valid.select(np.repeat(chosen, self.valid.by_user.row_lengths), f"{count} users")
-        return Judge(self.metric, part, self.seen)
+        return replace(self, valid=part)
+
+
+def folded_in(model: Any, shown: Interactions) -> Scorer:
+    """Return the model for users whom it was not trained on, given what they met."""
+    if not hasattr(model, "fold_in"):
+        raise ParameterError(f"{type(model).__name__} cannot take in new users", "choose another protocol")
+    folded: Scorer = model.fold_in(shown)
+    return folded

@@ -20,7 +20,7 @@ Run = dict[str, Any]
 
 
 def packed_users(users: NDArray[np.int64], values: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return values per user as text; the users are ascending positions in the data."""
+    """Return values per user as text; the users are positions in the data, mostly ascending, so gaps are small."""
     gaps = np.diff(users, prepend=0)
     return {"users": packed(gaps, "<i4"), "values": {name: packed(part, "<f4") for name, part in values.items()}}
 
@@ -31,9 +31,9 @@ def summarise(record: Record) -> dict[str, Any]:
     runs = {name: [_run(record, name, seed) for seed in seeds] for name in record["models"]}
     fine = {name: parts for name, parts in runs.items() if parts and not any(run["error"] for run in parts)}
     models = {name: _costs(parts) if name in fine else _failure(parts) for name, parts in runs.items()}
-    best, users = {}, 0
+    best, users, space = {}, 0, _user_space(fine)
     for metric in record["settings"]["metrics"]:
-        of_users = {name: _user_means(parts, metric, record["data"]["users"]) for name, parts in fine.items()}
+        of_users = {name: _user_means(parts, metric, space) for name, parts in fine.items()}
         for name, parts in fine.items():
             models[name]["metrics"][metric] = _mean(parts, metric, of_users[name])
         users = max([users, *(int(np.isfinite(values).sum()) for values in of_users.values())])
@@ -45,6 +45,14 @@ def summarise(record: Record) -> dict[str, Any]:
 def _finished_seeds(record: Record) -> list[int]:
     done = {(run["model"], run["seed"]) for run in record["runs"]}
     return [seed for seed in record["settings"]["seeds"] if all((name, seed) in done for name in record["models"])]
+
+
+def _user_space(fine: dict[str, list[Run]]) -> int:
+    return 1 + max((int(_users(run).max(initial=0)) for parts in fine.values() for run in parts), default=0)
+
+
+def _users(run: Run) -> NDArray[np.int64]:
+    return np.cumsum(unpacked(run["per_user"]["users"], "<i4"), dtype=np.int64)
 
 
 def _run(record: Record, name: str, seed: int) -> Run:
@@ -91,10 +99,11 @@ def _user_means(runs: list[Run], metric: str, n_users: int) -> NDArray[np.float6
         if text is None:
             return np.empty(0)
         values = unpacked(text, "<f4").astype(np.float64)
-        users = np.cumsum(unpacked(run["per_user"]["users"], "<i4"))[np.isfinite(values)]
+        users = _users(run)[np.isfinite(values)]
         sums[users] += values[np.isfinite(values)]
         counts[users] += 1
-    return np.divide(sums, counts, out=np.full(n_users, np.nan), where=counts > 0)
+    means: NDArray[np.float64] = np.divide(sums, counts, out=np.full(n_users, np.nan), where=counts > 0)
+    return means
 
 
 def _mean(runs: list[Run], metric: str, of_users: NDArray[np.float64]) -> dict[str, Any]:

@@ -31,13 +31,14 @@ def tune(
     seed: int = 0,
     file: Any = None,
     seen: Interactions | Sequence[Interactions] | None = None,
+    fold_in: Interactions | None = None,
     callback: Callable[[Trial], object] | None = None,
     refit: bool = False,
 ) -> Tuning:
     """Search `space` for the parameters with the best `metric` on `valid`."""
     began = time.perf_counter()
     name, base = resolve(model)
-    judge = Judge(Metric.named(metric), valid, seen)
+    judge = Judge(Metric.named(metric), valid, seen, fold_in)
     space = SPACES[name] if space is None else space
     rng = np.random.default_rng(seed)
     limit = trials if trials is not None else (None if seconds is not None else DEFAULT_TRIALS)
