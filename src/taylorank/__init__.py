@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from taylorank.data import Interactions, check_leakage, datasets, planted, read_interactions, share_ids
     from taylorank.models import EASE, IALS, RG2, RGX, WRMF, ItemKNN, Popularity, load
     from taylorank.ranking import evaluate
+    from taylorank.selection import tune
 
 try:
     __version__ = version("taylorank")
@@ -32,6 +33,7 @@ _HOMES = {
     "planted": "taylorank.data",
     "read_interactions": "taylorank.data",
     "share_ids": "taylorank.data",
+    "tune": "taylorank.selection",
 }
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "planted",
     "read_interactions",
     "share_ids",
+    "tune",
 ]
 
 

@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from taylorank import __version__
-from taylorank.cli import bench, datasets, recommend, run, train
+from taylorank.cli import bench, datasets, recommend, run, train, tune
 from taylorank.errors import TaylorankError
 
 HELP = """Ranking models from interaction logs, in closed form.
@@ -20,6 +20,7 @@ Start with one of these:
 
     taylorank run                           the whole way on planted data, in seconds
     taylorank train ml-1m --out model.tr    fit a model and save it
+    taylorank tune ml-1m --out model.tr     find good parameters first
     taylorank datasets list                 what can be fetched
     taylorank datasets stats ratings.csv    what a file holds
 """
@@ -35,6 +36,7 @@ def version_line() -> str:
 app = App(name="taylorank", help=HELP, version=version_line, help_format="plaintext", suppress_keyboard_interrupt=False)
 app.command(run.run)
 app.command(train.train)
+app.command(tune.tune)
 app.command(recommend.recommend)
 app.command(datasets.app)
 app.command(bench.bench)

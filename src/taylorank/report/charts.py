@@ -6,6 +6,7 @@ Colours are CSS variables (see `series`); widths follow the page. A chart withou
 from __future__ import annotations
 
 import importlib
+import math
 from typing import Any
 
 from taylorank.report.numbers import metric_label
@@ -53,8 +54,9 @@ def trade_off(record: Record, series: list[Series]) -> Spec | None:
     if not rows:
         return None
     tooltip = _tooltip("model", "seconds", "mean", "low", "high")
+    x = _log_x("seconds:Q", "seconds to fit", [row["seconds"] for row in rows])
     base = alt.Chart(_data(rows)).encode(
-        x=_log_x("seconds:Q", "seconds to fit"), color=_colour(series), tooltip=tooltip
+        x=x, color=_colour(series), tooltip=tooltip
     )
     y = alt.Y("low:Q", title=metric_label(metric), scale=alt.Scale(zero=False))
     lines = base.mark_rule(strokeWidth=1.5).encode(y=y, y2="high:Q")
@@ -78,7 +80,8 @@ def convergence(record: Record, series: list[Series], *, against: str) -> Spec |
     if not rows:
         return None
     name = metric_label(record["settings"]["primary"])
-    chart = _lines(rows, series, _log_x(f"{against}:Q", title), f"{name} on validation data")
+    x = _log_x(f"{against}:Q", title, [row[against] for row in rows])
+    chart = _lines(rows, series, x, f"{name} on validation data")
     return _spec(chart, f"{name} on validation data against {title}")
 
 
@@ -92,7 +95,7 @@ def by_cutoff(record: Record, series: list[Series]) -> Spec | None:
     if not rows:
         return None
     name = metric_label(record["settings"]["primary"].partition("@")[0])
-    x = _log_x("k:Q", "k, the length of the list", values=sorted({row["k"] for row in rows}))
+    x = _log_x("k:Q", "k, the length of the list", [row["k"] for row in rows])
     return _spec(_lines(rows, series, x, f"{name}@k"), f"{name} against the length of the list")
 
 
@@ -132,7 +135,8 @@ def tuning(record: Record, series: list[Series]) -> Spec | None:
 
     name = metric_label(record["settings"]["primary"])
     x = alt.X("trial:Q", title="trials", axis=alt.Axis(tickMinStep=1, format="d"), scale=alt.Scale(zero=False))
-    return _spec(_lines(rows, series, x, f"best {name} so far"), f"Best {name} on validation data after each trial")
+    chart = _lines(rows, series, x, f"best {name} so far", interpolate="step-after")
+    return _spec(chart, f"Best {name} on validation data after each trial")
 
 
 def _altair() -> Any:
@@ -145,7 +149,7 @@ def models_in(spec: Spec) -> set[str]:
     return {row["model"] for row in spec["data"]["values"]}
 
 
-def _lines(rows: list[dict[str, Any]], series: list[Series], x: Any, title: str) -> Any:
+def _lines(rows: list[dict[str, Any]], series: list[Series], x: Any, title: str, *, interpolate: str = "linear") -> Any:
     alt = _altair()
 
     fields = [str(name) for name in rows[0]]
@@ -155,7 +159,7 @@ def _lines(rows: list[dict[str, Any]], series: list[Series], x: Any, title: str)
         color=_colour(series),
         tooltip=_tooltip(*fields),
     )
-    lines = base.mark_line(strokeWidth=1.8).encode(strokeDash=_dash(series))
+    lines = base.mark_line(strokeWidth=1.8, interpolate=interpolate).encode(strokeDash=_dash(series))
     return lines + base.mark_point(filled=True, size=60, opacity=1).encode(shape=_shape(series))
 
 
@@ -189,12 +193,24 @@ def _dash(series: list[Series]) -> Any:
     return alt.StrokeDash("model:N", scale=_scale(series, [one.dash for one in series]), legend=None)
 
 
-def _log_x(field: str, title: str, *, values: list[int] | None = None) -> Any:
+def _log_x(field: str, title: str, values: list[float]) -> Any:
     alt = _altair()
-
-    ticks: dict[str, Any] = {} if values is None else {"values": values}
-    axis = alt.Axis(format="~g", labelOverlap="greedy", tickCount=6, **ticks)
+    axis = alt.Axis(format="~g", values=log_ticks(min(values), max(values)))
     return alt.X(field, title=title, scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return round numbers about equally spaced on a log axis: powers of ten, or 1, 2 and 5 times these.
+
+    >>> log_ticks(0.03, 40), log_ticks(1, 16)
+    ([0.01, 0.1, 1.0, 10.0, 100.0], [1.0, 2.0, 5.0, 10.0, 20.0])
+    """
+    steps = (1, 2, 5) if high <= 150 * low else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
+    below = max((i for i, tick in enumerate(ticks) if tick <= low), default=0)
+    above = min((i for i, tick in enumerate(ticks) if tick >= high), default=len(ticks))
+    return ticks[below : above + 1]
 
 
 def _tooltip(*fields: str) -> Any:

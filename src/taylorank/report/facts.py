@@ -58,7 +58,7 @@ def budget_words(record: Record) -> str:
     untuned = [label(record, name) for name, facts in record["models"].items() if not facts.get("space")]
     parts = []
     if budget.get("trials"):
-        parts.append(f"{budget['trials']} trials")
+        parts.append(f"{budget['trials']} fits")
     if budget.get("seconds"):
         parts.append(seconds(float(budget["seconds"])))
     if not parts:

@@ -128,11 +128,11 @@ def parameters_table(record: Record) -> Table:
             Cell(str(run["seed"])),
             Cell(run.get("error") or _settings(run.get("params", {})), is_word=True),
             Cell(quality(tuning.get("value"))),
-            Cell(str(len(tuning["trials"])) if tuning else MISSING),
+            Cell(_tries(tuning)),
             Cell(seconds(tuning.get("seconds"))),
         ]
         rows.append(cells)
-    head = ["Model", "Seed", "Parameters", "Validation", "Trials", "Time"]
+    head = ["Model", "Seed", "Parameters", "Validation", "Tried", "Time"]
     return Table("What tuning chose", head, rows)
 
 
@@ -187,6 +187,15 @@ def _having(record: Record, part: str) -> dict[str, list[Any]]:
 
 def _signed(value: float) -> str:
     return f"{value:+.4f}".replace("-", "−")
+
+
+def _tries(tuning: dict[str, Any]) -> str:
+    """How many settings were judged, and on how many fits if one fit served several."""
+    if not tuning:
+        return MISSING
+    fits = len({trial.get("fit", number) for number, trial in enumerate(tuning["trials"])})
+    settings = len(tuning["trials"])
+    return str(settings) if fits == settings else f"{settings} on {fits} fits"
 
 
 def _settings(params: dict[str, Any]) -> str:

@@ -29,7 +29,8 @@ def further_sentences(record: dict[str, Any]) -> list[str]:
     """Return what else a reader should know: who is best elsewhere, who is faster, who failed."""
     metric = record["settings"]["primary"]
     ranked = ranking(record, metric)
-    said = [_elsewhere(record, metric, ranked), _faster(record, metric, ranked), _failures(record)]
+    said = [_elsewhere(record, metric, ranked), _faster(record, metric, ranked), _unsteady(record, metric, ranked)]
+    said.append(_failures(record))
     return [sentence for sentence in said if sentence]
 
 
@@ -109,6 +110,20 @@ def _faster(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
 def _ordinal(times: float) -> str:
     whole = round(times)
     return "half" if whole <= 2 else "third" if whole == 3 else "quarter" if whole == 4 else f"{whole}th"
+
+
+def _unsteady(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+    """Name the models that differ more from seed to seed than chance in the users would let them."""
+    models = record["summary"]["models"]
+    told = []
+    for name in ranked:
+        value = models[name]["metrics"][metric]
+        half, spread = margin(value), value.get("seed_sd")
+        if half is not None and spread is not None and spread > half:
+            told.append(f"{label(record, name)} (standard deviation {spread:.4f})")
+    if not told:
+        return ""
+    return f"Unsteady from seed to seed: {and_list(told)}; more trials or more seeds would tell more."
 
 
 def _failures(record: dict[str, Any]) -> str:

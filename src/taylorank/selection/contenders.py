@@ -9,7 +9,6 @@ from typing import Any
 
 from taylorank.bench.peers import PEER_SPACES, PEERS, peer
 from taylorank.errors import ParameterError
-from taylorank.models.recommender import Recommender
 from taylorank.models.registry import MODELS, model_class
 from taylorank.selection.space import SPACES, Space, described
 
@@ -71,8 +70,8 @@ def _contender(name: str | None, model: Any, spaces: Mapping[str, Space]) -> Con
     own = name or kind
     label = name or type(estimator).__name__
     space = spaces[own] if own in spaces else SPACES.get(kind, PEER_SPACES.get(kind, {}))
-    if space and not isinstance(estimator, Recommender):
-        raise ParameterError(f"{own} has a space but is no taylorank model", "derive it from models.Recommender")
+    if space and not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
+        raise ParameterError(f"{own} cannot be tuned", "give it get_params and set_params, or no space")
     return Contender(own, label, estimator, space)
 
 

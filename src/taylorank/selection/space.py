@@ -40,6 +40,14 @@ class Range:
         value = float(f"{value:.6g}")  # short to read, and the same after a trip through a file
         return round(value) if self.integer else min(max(value, self.low), self.high)
 
+    def share(self, value: float) -> float:
+        """Return how far `value` is on the way from low to high; the inverse of `at`."""
+        if self.low == self.high:
+            return 0.0
+        if self.log:
+            return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
+        return (value - self.low) / (self.high - self.low)
+
     def spread(self, count: int) -> list[float | int]:
         """Return `count` values at equal distances, ends included, without repeats."""
         shares = [0.5] if count == 1 else [i / (count - 1) for i in range(count)]
@@ -69,8 +77,8 @@ class Choice:
 Space = Mapping[str, Range | Choice]
 
 _RG: dict[str, Range | Choice] = {
-    "factors": Choice((64, 128, 256, 384, 512, 768, 1024)),
-    "regularization": Choice((0.0, 0.1, 0.2, 0.3, 0.4)),
+    "factors": Choice((8, 16, 32, 64, 128, 256, 384, 512, 768, 1024)),
+    "regularization": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)),
     "proposal_exponent": Range(0.2, 1.0),
     "context_exponent": Range(0.8, 1.6),
 }
@@ -112,3 +120,28 @@ def described(space: Space) -> dict[str, Any]:
 
 def _plain(part: Range | Choice) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(part).items()}
+
+
+def lattice(part: Range | Choice, count: int = 9) -> list[Any]:
+    """Return the values to climb over: those of a choice, in order if they are numbers, or `count` of a range."""
+    if isinstance(part, Range):
+        return part.spread(count)
+    return sorted(part.values) if all(_is_number(value) for value in part.values) else list(part.values)
+
+
+def nearest(values: list[Any], wanted: Any) -> Any:
+    """Return the member of `values` that is `wanted`, or the nearest number, or the last.
+
+    >>> nearest([0.2, 0.5, 1.0], 0.6), nearest(["a", "b"], "a"), nearest([0.5, 1.0], "probability")
+    (0.5, 'a', 1.0)
+    """
+    if wanted in values:
+        return wanted
+    numbers = [value for value in values if _is_number(value)]
+    if not numbers or not _is_number(wanted):
+        return values[-1]
+    return min(numbers, key=lambda value: abs(value - wanted))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from taylorank.models.recommender import Recommender
 
-Status = Literal["complete", "pruned", "failed", "interrupted"]
+Status = Literal["complete", "pruned", "failed"]
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from taylorank.data import Interactions
-from taylorank.errors import ParameterError
+import taylorank
+from taylorank.data import Interactions, share_ids
+from taylorank.errors import DataError, ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.models.registry import MODELS, model_class
+from taylorank.models.storage import fingerprint
+from taylorank.selection.advice import advise
+from taylorank.selection.journal import Journal
 from taylorank.selection.judge import Judge, Metric
-from taylorank.selection.space import SPACES, Space
+from taylorank.selection.path_search import has_path, path_search
+from taylorank.selection.space import SPACES, Space, described
+from taylorank.selection.study import Budget, Study
 from taylorank.selection.trial import Trial, Tuning
+from taylorank.selection.trial_search import trial_search
 
 DEFAULT_TRIALS = 20
 
@@ -29,61 +37,145 @@ def tune(
     trials: int | None = None,
     seconds: float | None = None,
     seed: int = 0,
-    file: Any = None,
+    file: str | os.PathLike[str] | None = None,
     seen: Interactions | Sequence[Interactions] | None = None,
     fold_in: Interactions | None = None,
     callback: Callable[[Trial], object] | None = None,
     refit: bool = False,
 ) -> Tuning:
-    """Search `space` for the parameters with the best `metric` on `valid`."""
-    began = time.perf_counter()
+    """Return the parameters in `space` with the highest `metric` on `valid`, fitted to `train`.
+
+    Parameters
+    ----------
+    model
+        A model (its other parameters stay as they are), its class, or its name in the registry.
+    space
+        {parameter: Range or Choice}; `SPACES` has a default for each model.
+    trials, seconds
+        The budget: at most so many fits, at most so long (the last fit may end a little later; `refit` counts in).
+        Without either, 20 fits. A model with a path (RG² and RG×, spectral) judges many points on each fit.
+    seed
+        Draws settings and samples of users. With a budget in trials, the same seed and data give the same trials.
+    file
+        Where trials are kept. A run that finds its own file there goes on from it.
+    seen
+        What to leave out of the rankings; the training data by default.
+    fold_in
+        What models are shown of validation users who are not in `train`, before they rank for them.
+    callback
+        Told every trial; returns True to stop.
+    refit
+        Fit the best once more, to train and validation data together.
+
+    Ctrl-C ends the search early; the result then has the status "interrupted".
+
+    >>> from taylorank.data import planted
+    >>> from taylorank.selection import Choice
+    >>> train, valid, test = planted(200, 80, interactions=3000).split()
+    >>> found = tune("rg2", train, valid, space={"factors": Choice((2, 4, 8))})
+    >>> len(found.trials), found.best["factors"] in (2, 4, 8)
+    (3, True)
+    """
     name, base = resolve(model)
+    chosen = _checked_space(name, base, space)
     judge = Judge(Metric.named(metric), valid, seen, fold_in)
-    space = SPACES[name] if space is None else space
-    rng = np.random.default_rng(seed)
-    limit = trials if trials is not None else (None if seconds is not None else DEFAULT_TRIALS)
-    done: list[Trial] = []
-    best: tuple[float, dict[str, Any], Recommender | None] = (-np.inf, {}, None)
-    while limit is None or len(done) < limit:
-        start = time.perf_counter()
-        if done and seconds is not None and start - began >= seconds:
-            break
-        params = {key: part.draw(rng) for key, part in space.items()}
-        fitted = copy_of(base, params).fit(train)
-        value = judge.value(fitted)
-        trial = Trial(params, value, time.perf_counter() - start, fit=len(done), users=judge.users)
-        done.append(trial)
-        if value > best[0]:
-            best = value, params, fitted
-        if callback is not None and callback(trial):
-            break
-        if not space:
-            break
-    value, params, chosen = best
+    if not judge.users:
+        raise DataError("the validation data has no interactions", "split with a larger share for validation")
+    budget = Budget(DEFAULT_TRIALS if trials is None and seconds is None else trials, seconds)
+    header = _header(name, base, train, judge, chosen, seed)
+    study = Study(base, train, judge, chosen, budget, Journal(file, header), seed, callback, refit=refit)
+    status: Literal["complete", "interrupted"] = "complete"
+    search = path_search if has_path(base) else trial_search
+    method = search.__doc__ or ""
+    try:
+        method = search(study)
+    except KeyboardInterrupt:
+        status, method = "interrupted", "interrupted"
+    return _result(study, name=name, method=method, status=status)
+
+
+def _result(study: Study, *, name: str, method: str, status: Literal["complete", "interrupted"]) -> Tuning:
+    """Fit what is still to be fitted and say what was found."""
+    searched = time.perf_counter()
+    best = study.best
+    if best is None or best.value is None:
+        raise _nothing(study, interrupted=status == "interrupted")
+    refit = study.refit and status == "complete"
+    if refit:
+        study.model = None  # room for the next
+        study.model = study.new_model(best.params).fit(union(study.train, study.judge.valid))
+    elif study.model is None and status == "complete":
+        study.model = study.new_model(best.params).fit(study.train)  # the best trial came from the file
+    ended = time.perf_counter()
     return Tuning(
         name=name,
-        metric=metric,
-        best=params,
-        value=value,
-        trials=done,
-        model=chosen,
-        seconds=time.perf_counter() - began,
-        budget={"trials": limit, "seconds": seconds},
-        method="random search",
+        metric=str(study.judge.metric),
+        best=best.params,
+        value=best.value,
+        trials=study.trials,
+        model=study.model,
+        seconds=ended - study.budget.began,
+        budget={"trials": study.budget.trials, "seconds": study.budget.seconds},
+        method=method,
+        status=status,
+        refitted=refit,
+        advice=advise(study.space, best.params, study.trials, study.model, seed=study.seed),
+        parts={"search": round(searched - study.budget.began, 3), "last fit": round(ended - searched, 3)},
     )
 
 
 def resolve(model: Recommender | type[Recommender] | str) -> tuple[str, Recommender]:
-    """Return the registry name of a model and an unfitted instance with its fixed parameters."""
+    """Return the registry name of a model (of another, its class's name) and an instance."""
     base = model_class(model)() if isinstance(model, str) else model() if isinstance(model, type) else model
-    for name, kind in MODELS.items():
-        if type(base) is kind:
-            return name, base
-    if isinstance(base, Recommender):
-        return type(base).__name__, base
-    raise ParameterError(f"{model!r} is not a model", f"give a model or one of {', '.join(MODELS)}")
+    if not (hasattr(base, "fit") and hasattr(base, "get_params") and hasattr(base, "set_params")):
+        raise ParameterError(f"{model!r} is not a model", f"give a model, or one of {', '.join(MODELS)}")
+    names = [name for name, kind in MODELS.items() if type(base) is kind]
+    return (names[0] if names else type(base).__name__), base
 
 
-def copy_of(base: Recommender, params: dict[str, Any]) -> Recommender:
-    """Return an unfitted model with the parameters of `base`, changed by `params`."""
-    return type(base)(**base.get_params()).set_params(**params)
+def union(train: Interactions, valid: Interactions) -> Interactions:
+    """Return the interactions of both, over the ids of both; a pair in both keeps the strength of `valid`."""
+    parts = share_ids(train, valid)
+    rows = np.concatenate([part.by_user.row_of_entry() for part in parts]).astype(np.int32)
+    columns = np.concatenate([part.by_user.indices for part in parts]).astype(np.int32)
+    binary = all(part.is_binary for part in parts)
+    strengths = None if binary else np.concatenate([part.strengths for part in parts])
+    return Interactions.from_positions((parts[0].users, rows), (parts[0].items, columns), strengths=strengths)
+
+
+def _checked_space(name: str, base: Recommender, space: Space | None) -> Space:
+    own = base.get_params()
+    if space is None:
+        if name not in SPACES:
+            raise ParameterError(f"nobody has said where to search for {name}", "give space={parameter: Range(…), …}")
+        return {parameter: part for parameter, part in SPACES[name].items() if parameter in own}
+    unknown = [parameter for parameter in space if parameter not in own]
+    if unknown:
+        raise ParameterError(f"{name} has no parameter {unknown[0]!r}", f"its parameters: {', '.join(own) or 'none'}")
+    return dict(space)
+
+
+def _header(name: str, base: Recommender, train: Interactions, judge: Judge, space: Space, seed: int) -> dict[str, Any]:
+    """What must be the same for the trials of a file to be those of this run."""
+    masks = judge.seen if isinstance(judge.seen, Sequence) else [judge.seen]
+    return {
+        "version": taylorank.__version__,
+        "model": name,
+        "fixed": {key: value for key, value in base.get_params().items() if key not in space},
+        "metric": str(judge.metric),
+        "space": described(space),
+        "seed": seed,
+        "train": fingerprint(train),
+        "valid": fingerprint(judge.valid),
+        "seen": [fingerprint(train if mask is None else mask) for mask in masks],
+    }
+
+
+def _nothing(study: Study, *, interrupted: bool) -> BaseException:
+    if interrupted:
+        return KeyboardInterrupt()  # before there was anything to return
+    notes = [trial.note for trial in study.trials if trial.note]
+    return DataError(
+        f"none of {len(study.trials)} trials gave a value ({notes[0] if notes else 'no reason given'})",
+        "mend that, or search elsewhere",
+    )
