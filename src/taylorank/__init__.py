@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from taylorank.data import Interactions, check_leakage, datasets, planted, read_interactions, share_ids
     from taylorank.models import EASE, IALS, RG2, RGX, WRMF, ItemKNN, Popularity, load
     from taylorank.ranking import evaluate
-    from taylorank.selection import tune
+    from taylorank.selection.tune import tune
 
 try:
     __version__ = version("taylorank")

@@ -11,6 +11,7 @@ from taylorank.errors import ParameterError
 # Each module has run(*, quick) -> record and describe(record) -> lines of text.
 BENCHMARKS = {
     "gather-sum": "taylorank.bench.gather_sum",
+    "public-splits": "taylorank.bench.public_splits",
     "read": "taylorank.bench.read",
     "rg2-defaults": "taylorank.bench.defaults",
     "top-k": "taylorank.bench.top_k",

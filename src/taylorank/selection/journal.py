@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import taylorank
 from taylorank.errors import DataError
 from taylorank.output import atomic_path
 from taylorank.selection.trial import Trial
@@ -28,7 +29,9 @@ class Journal:
         self._known: dict[Key, Trial] = {}
         if self.path is None:
             return
-        plain = json.loads(json.dumps({"tuning": FORMAT, **header}))  # as the file will give it back
+        plain = json.loads(
+            json.dumps({"tuning": FORMAT, "version": taylorank.__version__, **header})
+        )  # as the file will give it back
         lines = _whole_lines(self.path)
         if lines:
             _refuse_other(self.path, lines[0], plain)

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-import taylorank
 from taylorank.data import Interactions, share_ids
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.recommender import Recommender
@@ -159,7 +158,6 @@ def _header(name: str, base: Recommender, train: Interactions, judge: Judge, spa
     """What must be the same for the trials of a file to be those of this run."""
     masks = judge.seen if isinstance(judge.seen, Sequence) else [judge.seen]
     return {
-        "version": taylorank.__version__,
         "model": name,
         "fixed": {key: value for key, value in base.get_params().items() if key not in space},
         "metric": str(judge.metric),
