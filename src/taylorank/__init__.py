@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from taylorank.data import Interactions, check_leakage, datasets, planted, read_interactions, share_ids
     from taylorank.models import EASE, IALS, RG2, RGX, WRMF, ItemKNN, Popularity, load
     from taylorank.ranking import evaluate
+    from taylorank.selection.compare import compare
     from taylorank.selection.tune import tune
 
 try:
@@ -28,6 +29,7 @@ _HOMES = {
     "RGX": "taylorank.models",
     "WRMF": "taylorank.models",
     "check_leakage": "taylorank.data",
+    "compare": "taylorank.selection",
     "evaluate": "taylorank.ranking",
     "load": "taylorank.models",
     "planted": "taylorank.data",
@@ -46,6 +48,7 @@ __all__ = [
     "ItemKNN",
     "Popularity",
     "check_leakage",
+    "compare",
     "datasets",
     "evaluate",
     "load",

@@ -55,9 +55,7 @@ def trade_off(record: Record, series: list[Series]) -> Spec | None:
         return None
     tooltip = _tooltip("model", "seconds", "mean", "low", "high")
     x = _log_x("seconds:Q", "seconds to fit", [row["seconds"] for row in rows])
-    base = alt.Chart(_data(rows)).encode(
-        x=x, color=_colour(series), tooltip=tooltip
-    )
+    base = alt.Chart(_data(rows)).encode(x=x, color=_colour(series), tooltip=tooltip)
     y = alt.Y("low:Q", title=metric_label(metric), scale=alt.Scale(zero=False))
     lines = base.mark_rule(strokeWidth=1.5).encode(y=y, y2="high:Q")
     points = base.mark_point(filled=True, size=110, opacity=1).encode(y="mean:Q", shape=_shape(series))

@@ -29,6 +29,7 @@ def write_report(record: Record, path: str | os.PathLike[str]) -> None:
 def render_report(record: Record) -> str:
     """Return the HTML of a comparison."""
     check_record(record)
+    require_extra()
     template, bundle = _template(), _scripts()
     series = series_of(record)
     drawn = {name: spec for name, spec in _charts(record, series).items() if spec is not None}
@@ -80,13 +81,19 @@ def _tables(record: Record, series: list[Any]) -> dict[str, tables.Table]:
     }
 
 
+def require_extra() -> None:
+    """Refuse in one line if a package that the report needs is missing; ask before long work."""
+    for name in ("jinja2", "altair", "vl_convert"):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise MissingExtraError(
+                f"the report needs {name}, which is not installed", "pip install 'taylorank[report]'"
+            ) from error
+
+
 def _template() -> Any:
-    try:
-        jinja2, *_ = (importlib.import_module(name) for name in ("jinja2", "altair", "vl_convert"))
-    except ImportError as error:
-        raise MissingExtraError(
-            f"the report needs {error.name}, which is not installed", "pip install 'taylorank[report]'"
-        ) from error
+    jinja2 = importlib.import_module("jinja2")
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import taylorank
-from taylorank.bench.machine import describe_machine
 from taylorank.data import Interactions
-from taylorank.data.describe import describe
-from taylorank.errors import ParameterError
-from taylorank.metrics import wanted_metrics
+from taylorank.ranking import Scorer
 from taylorank.ranking.protocol import EvaluationProtocol
 from taylorank.ranking.protocol import protocol as protocol_named
+from taylorank.selection.begin import Data, Place, first_part, has_run, keep_run, new_record, resume
 from taylorank.selection.contenders import Contender, Models, contenders
-from taylorank.selection.one_run import Plan, run_one
-from taylorank.selection.record import SCHEMA, VERSION, Record, load_record, plain, save_record
+from taylorank.selection.one_run import run_one, tested
+from taylorank.selection.plan import checked_seeds, make_plan
+from taylorank.selection.record import Record, load_record, plain, save_record
 from taylorank.selection.space import Space
 from taylorank.selection.summary import summarise
-
-CUTOFFS = (1, 2, 5, 10, 20, 50, 100)
-DEFAULT_TRIALS = 20
-POPULARITY_CUTOFF = 10
-
-Data = Interactions | tuple[Interactions, Interactions]
-Path_ = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -63,16 +50,16 @@ class Comparison:
         models: dict[str, Any] = self.record["summary"]["models"]
         return models
 
-    def save(self, path: Path_) -> None:
+    def save(self, path: Place) -> None:
         """Write the record as JSON, atomically."""
         save_record(self.record, path)
 
     @classmethod
-    def load(cls, path: Path_) -> Comparison:
+    def load(cls, path: Place) -> Comparison:
         """Read what `save` wrote; other versions are refused."""
         return cls(load_record(path))
 
-    def report(self, path: Path_) -> None:
+    def report(self, path: Place) -> None:
         """Write the report, one HTML file; needs the extra [report]."""
         from taylorank.report import write_report
 
@@ -90,7 +77,7 @@ def compare(
     metrics: str | Sequence[str] | None = None,
     k: int | Sequence[int] = (10, 20),
     spaces: Mapping[str, Space] | None = None,
-    file: Path_ | None = None,
+    file: Place | None = None,
     name: str | None = None,
     command: str | None = None,
     callback: Callable[[CompareProgress], object] | None = None,
@@ -128,12 +115,13 @@ def compare(
     """
     way = protocol_named(protocol) if isinstance(protocol, str) else protocol
     takers = contenders(models, spaces)
-    plan = _plan(way, metrics, k, trials, seconds, _part(data).n_items)
-    record = _record(data, takers, way, plan, _seeds(seeds), name=name, command=command)
-    _resume(record, file)
+    items = first_part(data).n_items
+    plan = make_plan(way, metrics=metrics, k=k, trials=trials, seconds=seconds, n_items=items)
+    record = new_record(data, takers, way, plan, checked_seeds(seeds), name=name, command=command)
+    resume(record, file)
     total = len(takers) * len(record["settings"]["seeds"])
     for seed in record["settings"]["seeds"]:
-        missing = [one for one in takers if not _has(record, one.name, seed)]
+        missing = [one for one in takers if not has_run(record, one.name, seed)]
         parts = way.prepare(data, seed) if missing else None
         for one in missing:
             done = len(record["runs"])
@@ -146,7 +134,7 @@ def compare(
             journal = None if file is None else Path(f"{os.fspath(file)}.{one.name}.{seed}.tuning")
             follows = seed == record["settings"]["seeds"][0]
             run = run_one(one, parts, plan, seed=seed, journal=journal, follows=follows, tell=tell)
-            _keep(record, run, file)
+            keep_run(record, run, file)
             if journal is not None:
                 journal.unlink(missing_ok=True)
             tell("failed" if run["error"] else "done")
@@ -156,112 +144,27 @@ def compare(
     return Comparison(record)
 
 
-def _plan(
-    way: EvaluationProtocol,
-    metrics: str | Sequence[str] | None,
-    k: int | Sequence[int],
-    trials: int | None,
-    seconds: float | None,
-    n_items: int,
-) -> Plan:
-    if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int) or trials < 0):
-        raise ParameterError(f"trials={trials!r} is not a count", "give a whole number ≥ 0; 0 means no tuning")
-    if seconds is not None and not seconds > 0:
-        raise ParameterError(f"seconds={seconds!r} allows nothing", "give more than 0")
-    wanted = [str(one) for one in wanted_metrics(way.metrics if metrics is None else metrics, k)]
-    if metrics is None:
-        wanted = list(way.metrics)  # in the protocol's order
-    primary = way.chooses if way.chooses in wanted else wanted[0]
-    curve = tuple(c for c in CUTOFFS if c <= n_items) if "@" in primary else ()
-    budget = DEFAULT_TRIALS if trials is None and seconds is None else trials
-    return Plan(tuple(wanted), primary, curve, POPULARITY_CUTOFF, budget, seconds)
-
-
-def _seeds(seeds: Sequence[int]) -> list[int]:
-    given = [seeds] if isinstance(seeds, int | np.integer) else list(seeds)
-    if not given or len(set(given)) != len(given) or any(int(seed) != seed or seed < 0 for seed in given):
-        raise ParameterError(f"seeds={seeds!r}", "give different whole numbers ≥ 0, such as (0, 1, 2)")
-    return [int(seed) for seed in given]
-
-
-def _part(data: Data) -> Interactions:
-    return data if isinstance(data, Interactions) else data[0]
-
-
-def _record(
-    data: Data,
-    takers: list[Contender],
-    way: EvaluationProtocol,
-    plan: Plan,
-    seeds: list[int],
+def compare_fitted(
+    data: Interactions,
+    fitted: Mapping[str, tuple[Scorer, float]],
     *,
-    name: str | None,
-    command: str | None,
-) -> Record:
-    says = " ".join((type(way).__doc__ or "").partition("\n\n")[0].split())
-    record = {
-        "schema": SCHEMA,
-        "version": VERSION,
-        "written": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "taylorank": taylorank.__version__,
-        "command": command,
-        "machine": describe_machine(),
-        "data": {"name": name, **asdict(describe(_part(data)))},
-        "protocol": {"name": way.name, "says": says},
-        "settings": {
-            "metrics": plan.metrics,
-            "primary": plan.primary,
-            "seeds": seeds,
-            "popularity_cutoff": plan.popularity_cutoff,
-            "fingerprint": fingerprint(data),
-        },
-        "budget": {"trials": plan.trials, "seconds": plan.seconds},
-        "models": {one.name: one.described() for one in takers},
-        "runs": [],
-        "summary": {"seeds": [], "users": 0, "best": {}, "models": {}},
-    }
-    found: Record = plain(record)
-    return found
+    metrics: Sequence[str],
+    seed: int = 0,
+    name: str | None = None,
+    command: str | None = None,
+) -> Comparison:
+    """Compare models that are fitted already, on one split by the papers' protocol; `fitted` has the seconds it took.
 
-
-def fingerprint(data: Data) -> str:
-    """Return a short text that differs for different data."""
-    found = hashlib.sha256()
-    for part in [data] if isinstance(data, Interactions) else data:
-        for values in (part.by_user.indptr, part.by_user.indices, part.strengths, part.timestamps):
-            found.update(b"" if values is None else np.ascontiguousarray(values).tobytes())
-        for ids in (part.user_ids, part.item_ids):
-            found.update("\n".join(map(str, ids.tolist())).encode())
-    return found.hexdigest()[:16]
-
-
-def _resume(record: Record, file: Path_ | None) -> None:
-    """Take over what an earlier run left in the file; one that belongs to another comparison is refused."""
-    if file is None or not Path(file).exists():
-        return
-    old = load_record(file)
-    same = ("metrics", "primary", "popularity_cutoff", "fingerprint")
-    differs = [key for key in same if old["settings"].get(key) != record["settings"][key]]
-    differs += [key for key in ("protocol", "budget") if old.get(key) != record[key]]
-    differs += ["seeds"] if not set(old["settings"]["seeds"]) <= set(record["settings"]["seeds"]) else []
-    differs += [f"model {one}" for one, facts in old["models"].items() if record["models"].get(one) != facts]
-    if differs:
-        raise ParameterError(
-            f"{os.fspath(file)} holds another comparison ({', '.join(differs)} differ)", "give another file"
-        )
-    record["runs"] = [run for run in old["runs"] if not run["error"]]
-    record["written"], record["command"] = old["written"], record["command"] or old["command"]
-
-
-def _has(record: Record, name: str, seed: int) -> bool:
-    return any((run["model"], run["seed"]) == (name, seed) for run in record["runs"])
-
-
-def _keep(record: Record, run: dict[str, Any], file: Path_ | None) -> None:
-    """Add a run in its place, by seed and by model, and write the file."""
-    seeds, names = record["settings"]["seeds"], list(record["models"])
-    record["runs"] = sorted(
-        [*record["runs"], plain(run)], key=lambda one: (seeds.index(one["seed"]), names.index(one["model"]))
-    )
-    if file is not None:
-        save_record(record, file)
+    How they were tuned is not known here, so nothing is said about budgets.
+    """
+    way = protocol_named("papers")
+    takers = [Contender(one, one, model, {}) for one, (model, _) in fitted.items()]
+    plan = make_plan(way, metrics=metrics, k=10, trials=0, seconds=None, n_items=data.n_items)
+    record = new_record(data, takers, way, plan, [seed], name=name, command=command)
+    record["budget"]["says"] = "the models came fitted"
+    parts = way.prepare(data, seed)
+    for one, (model, seconds) in fitted.items():
+        run = {"model": one, "seed": seed, "error": None, "params": {}, "tuning": None, "peak_memory_bytes": None}
+        keep_run(record, {**run, "fit_seconds": seconds, **tested(model, parts, plan)}, None)
+    record["summary"] = plain(summarise(record))
+    return Comparison(record)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from taylorank.bench.peers import PEER_SPACES, PEERS, peer
+from taylorank.bench import peers
 from taylorank.errors import ParameterError
 from taylorank.models.registry import MODELS, model_class
 from taylorank.selection.space import SPACES, Space, described
@@ -69,7 +69,7 @@ def _contender(name: str | None, model: Any, spaces: Mapping[str, Space]) -> Con
     kind, estimator = _estimator(model)
     own = name or kind
     label = name or type(estimator).__name__
-    space = spaces[own] if own in spaces else SPACES.get(kind, PEER_SPACES.get(kind, {}))
+    space = spaces[own] if own in spaces else SPACES.get(kind, peers.PEER_SPACES.get(kind, {}))
     if space and not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
         raise ParameterError(f"{own} cannot be tuned", "give it get_params and set_params, or no space")
     return Contender(own, label, estimator, space)
@@ -78,14 +78,14 @@ def _contender(name: str | None, model: Any, spaces: Mapping[str, Space]) -> Con
 def _estimator(model: Any) -> tuple[str, Any]:
     """The name under which a model is registered, or else that of its class, and an instance."""
     if isinstance(model, str):
-        if model in PEERS:
-            return model, peer(model)
+        if model in peers.PEERS:
+            return model, peers.peer(model)
         if model not in MODELS:
-            raise ParameterError(f"no model is called {model!r}", f"choose from {', '.join([*MODELS, *PEERS])}")
+            raise ParameterError(f"no model is called {model!r}", f"choose from {', '.join([*MODELS, *peers.PEERS])}")
         return model, model_class(model)()
     estimator = model() if isinstance(model, type) else model
     if not hasattr(estimator, "fit"):
         raise ParameterError(f"{model!r} is no model", "give a name, or an object with fit and scores")
-    known = {**MODELS, **PEERS}
+    known = {**MODELS, **peers.PEERS}
     kinds = [name for name, kind in known.items() if type(estimator) is kind]
     return (kinds or [type(estimator).__name__])[0], estimator

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +15,12 @@ from taylorank.selection.contenders import Contender
 from taylorank.selection.follow import follow
 from taylorank.selection.judge import folded_in
 from taylorank.selection.memory import peak_memory
+from taylorank.selection.plan import Plan
 from taylorank.selection.popularity import recall_by_popularity
 from taylorank.selection.summary import packed_users
 from taylorank.selection.tune import tune
 
 Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What every model goes through on every seed."""
-
-    metrics: tuple[str, ...]
-    primary: str
-    curve: tuple[int, ...]
-    popularity_cutoff: int
-    trials: int | None
-    seconds: float | None
-
-    @property
-    def tunes(self) -> bool:
-        """Whether there is any budget for tuning."""
-        return self.trials != 0 and self.seconds != 0
 
 
 def run_one(
@@ -60,7 +43,7 @@ def run_one(
         tell("fitting")
         run |= _fitted(model, parts.full_train)
         tell("testing")
-        run |= _tested(model, parts, plan)
+        run |= tested(model, parts, plan)
         if follows:
             tell("following")
             run["convergence"] = _followed(contender.fresh(random_state=seed, **run["params"]), parts, plan)
@@ -107,7 +90,7 @@ def _fitted(model: Any, train: Interactions) -> dict[str, Any]:
     return {"fit_seconds": seconds, "peak_memory_bytes": peak.bytes}
 
 
-def _tested(model: Any, parts: Prepared, plan: Plan) -> dict[str, Any]:
+def tested(model: Any, parts: Prepared, plan: Plan) -> dict[str, Any]:
     """Rank the test users once; keep means, values per user, and quality by cutoff and by popularity."""
     name = plan.primary.partition("@")[0]
     curve = {k: f"{name}@{k}" for k in plan.curve}
