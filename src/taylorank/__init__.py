@@ -7,8 +7,20 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from taylorank.data import Interactions, check_leakage, datasets, planted, read_interactions, share_ids
-    from taylorank.models import EASE, IALS, RG2, RGX, WRMF, ItemKNN, Popularity, load
+    from taylorank.data import Interactions, check_leakage, datasets, merge, planted, read_interactions, share_ids
+    from taylorank.models import (
+        EASE,
+        IALS,
+        RG2,
+        RGX,
+        WRMF,
+        ItemKNN,
+        Popularity,
+        ReleasedRG,
+        SampledRG2,
+        SampledRGX,
+        load,
+    )
     from taylorank.ranking import evaluate
     from taylorank.selection.compare import compare
     from taylorank.selection.tune import tune
@@ -27,11 +39,15 @@ _HOMES = {
     "Popularity": "taylorank.models",
     "RG2": "taylorank.models",
     "RGX": "taylorank.models",
+    "ReleasedRG": "taylorank.models",
+    "SampledRG2": "taylorank.models",
+    "SampledRGX": "taylorank.models",
     "WRMF": "taylorank.models",
     "check_leakage": "taylorank.data",
     "compare": "taylorank.selection",
     "evaluate": "taylorank.ranking",
     "load": "taylorank.models",
+    "merge": "taylorank.data",
     "planted": "taylorank.data",
     "read_interactions": "taylorank.data",
     "share_ids": "taylorank.data",
@@ -47,11 +63,15 @@ __all__ = [
     "Interactions",
     "ItemKNN",
     "Popularity",
+    "ReleasedRG",
+    "SampledRG2",
+    "SampledRGX",
     "check_leakage",
     "compare",
     "datasets",
     "evaluate",
     "load",
+    "merge",
     "planted",
     "read_interactions",
     "share_ids",

@@ -55,7 +55,7 @@ def train(
         with console.status("fitting") as status:
             estimator.fit(
                 interactions,
-                callback=lambda p: status.update(f"fitting: {p.passes} passes, residual {p.residual:.1e}"),
+                callback=lambda p: status.update(f"fitting: {p.step} passes, residual {p.residual:.1e}"),
             )
         estimator.save(out)
         console.print(f"fitted in {time.perf_counter() - start:.1f} s, written: {out}")

@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from taylorank.data import Interactions, read_interactions
+from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import gather_sum
-from taylorank.models.factor import FactorModel, Floats
-from taylorank.models.histories import over_items
+from taylorank.models.factor import Floats
+from taylorank.models.fitting import Watch
+from taylorank.models.growing import GrowingModel
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
-from taylorank.solvers import SpectralPath, solve_als, solve_spectral
+from taylorank.objectives.rg import context_weights
+from taylorank.solvers import SpectralPath, SvdState, solve_als, solve_spectral
 
 
-class RG2(FactorModel):
+class RG2(GrowingModel):
     """Minimise Σ_x (c_x/2) Σ_y q_y (P_x·Q_y − s_xy)² + ½ λ Σ_x c_x ‖P_x‖² + ½ λ C Σ_y q_y ‖Q_y‖².
 
     s_xy = r_xy / (I_x q_y) − 1, q_y ∝ popularity^γ, c_x = I_x^ρ (see `objectives.rg`): softmax loss under the
@@ -35,6 +37,8 @@ class RG2(FactorModel):
     proposal_exponent, context_exponent
         γ and ρ. The defaults, with that of `regularization`, were chosen on validation data of five sets
         (docs/benchmarks.md); `RG2.paper()` has the papers' γ = 0, ρ = 1.
+    score_penalty
+        κ over the mean of c: adds ½ κ Σ_xy q_y o_xy², which draws the scores of light contexts towards the proposal.
     ranking
         "probability" ranks by q_y (1 + o_xy), which is consistent with DCG; "lift" by o_xy, which favours the niche.
     solver
@@ -47,6 +51,9 @@ class RG2(FactorModel):
         ALS: the most sweeps.
     random_state
         Seed of the start.
+
+    After fitting, `residual_` is the largest residual over σ₁ and `passes_` the number of passes (spectral), and
+    `history_` the record of the fit.
 
     >>> from taylorank.data import planted
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
@@ -64,6 +71,7 @@ class RG2(FactorModel):
         regularization: float = 0.2,
         proposal_exponent: float = 0.6,
         context_exponent: float = 1.2,
+        score_penalty: float = 0.0,
         ranking: Literal["probability", "lift"] = "probability",
         solver: Literal["spectral", "als"] = "spectral",
         tolerance: float = 1e-2,
@@ -75,6 +83,7 @@ class RG2(FactorModel):
         self.regularization = regularization
         self.proposal_exponent = proposal_exponent
         self.context_exponent = context_exponent
+        self.score_penalty = score_penalty
         self.ranking = ranking
         self.solver = solver
         self.tolerance = tolerance
@@ -87,50 +96,55 @@ class RG2(FactorModel):
         """Return the papers' loss: uniform proposal (γ = 0), contexts weighted by their total (ρ = 1)."""
         return cls(factors, **{"proposal_exponent": 0.0, "context_exponent": 1.0, **others})
 
-    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
-        """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
-
-        `callback` is called with the progress of the solver: residual and passes, or loss and factors of a sweep.
-        """
-        data = read_interactions(train)
-        self._check(data)
-        objective = rg_objective(
+    def _objective(self, data: Interactions) -> RG:
+        return rg_objective(
             self.objective,
             data,
             proposal_exponent=self.proposal_exponent,
             context_exponent=self.context_exponent,
+            score_penalty=self.score_penalty,
         )
+
+    def _solve(self, data: Interactions, watch: Watch, start: Any) -> tuple[Floats, Floats]:
+        objective = self._objective(data)
         self.proposal_: NDArray[np.float64] = objective.proposal
-        self.train_ = data
+        self.mean_context_: float = float(context_weights(data, self.context_exponent)[1].mean())
+        if self.solver == "als":
+            return self._solve_by_sweeps(objective, watch, start)
+        if start is not None and not isinstance(start, SvdState):
+            raise ParameterError("the spectral solver begins from nothing", 'warm starts need solver="als"')
         path = solve_spectral(
             objective,
-            self.factors if self.solver == "spectral" else 1,
-            tolerance=self.tolerance if self.solver == "spectral" else 1e-3,
-            max_passes=self.max_passes if self.solver == "spectral" else None,
+            self.factors,
+            tolerance=self.tolerance,
+            max_passes=self.max_passes,
+            start=start,
             random_state=self.random_state,
-            callback=callback if self.solver == "spectral" else None,
+            callback=watch.after_pass,
         )
+        self.path_: SpectralPath | None = path
         self.penalty_: float = path.penalty(self.regularization)
-        if self.solver == "spectral":
-            self.path_: SpectralPath | None = path
-            self.user_factors_, self.item_factors_ = path.factors(self.factors, self.regularization)
-            return self
+        self.residual_, self.passes_ = float(path.svd.residuals.max()), path.svd.passes
+        return path.factors(self.factors, self.regularization)
+
+    def _solve_by_sweeps(self, objective: RG, watch: Watch, start: Any) -> tuple[Floats, Floats]:
         self.path_ = None
-        self.user_factors_, self.item_factors_ = solve_als(
+        if self.max_passes is not None:
+            raise ParameterError("max_passes is for the spectral solver", "limit ALS by iterations")
+        self.penalty_ = penalty_of(objective, self.regularization)
+        return solve_als(
             objective,
             self.factors,
             penalty=self.penalty_,
             sweeps=self.iterations,
             tolerance=self.tolerance,
+            start=start,
             random_state=self.random_state,
-            callback=callback,
+            callback=lambda sweep: watch.after_sweep(sweep, self._snapshot, with_loss=True),
         )
-        return self
 
     def _check(self, data: Interactions) -> None:
         most = min(data.n_users, data.n_items)
-        if isinstance(self.factors, bool) or not isinstance(self.factors, int | np.integer) or self.factors < 1:
-            raise ParameterError(f"factors={self.factors!r} is not a count", "give a whole number ≥ 1")
         if self.factors > most:
             raise ParameterError(
                 f"factors={self.factors} exceeds the smaller side of the data ({most})", f"use at most {most}"
@@ -139,12 +153,9 @@ class RG2(FactorModel):
             raise ParameterError(
                 f"regularization={self.regularization} is outside [0, 1)", "it is a share of σ₁: try 0.1 to 0.4"
             )
-        if self.ranking not in ("probability", "lift"):
-            raise ParameterError(f"ranking={self.ranking!r} is unknown", 'choose "probability" or "lift"')
+        check_ranking(self.ranking)
         if self.solver not in ("spectral", "als"):
             raise ParameterError(f"solver={self.solver!r} is unknown", 'choose "spectral" or "als"')
-        if not self.tolerance >= 0:
-            raise ParameterError(f"tolerance={self.tolerance} is negative", "use 0 or more")
 
     def export_factors(self) -> tuple[Floats, Floats]:
         """Return (users, items) whose inner product ranks: for probability [P_x, 1] and [q_y Q_y, q_y]."""
@@ -161,7 +172,7 @@ class RG2(FactorModel):
         """Yield the fitted model for every K of `factors` and every τ / σ₁ of `regularization`, without refitting."""
         path = self._learned("path_")
         if path is None:
-            raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
+            raise ParameterError("there is one model here, not a path", 'fit with solver="spectral"')
         for count in (self.factors,) if factors is None else factors:
             for share in regularization:
                 model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
@@ -169,22 +180,26 @@ class RG2(FactorModel):
                 model.user_factors_, model.item_factors_ = path.factors(int(count), float(share))
                 yield model
 
-    def fold_in(self, histories: Any) -> Self:
-        """Return this model for other users, given what they met: one matrix product, exact, no refitting.
+    def _fold(self, data: Interactions) -> Floats:
+        """P_x = a_x (Σ_y r_xy Q_y / I_x − qᵀQ) (Qᵀ diag(q) Q + λ I)⁻¹: one matrix product, exact.
 
-        P_x = (Σ_y r_xy Q_y / I_x − qᵀQ) (Qᵀ diag(q) Q + λ I)⁻¹. `histories` is `Interactions`, or anything that
-        `read_interactions` reads; items that the model does not know are ignored.
+        a_x = c_x / (c_x + κ), and with κ the penalty of x is λ (c_x + κ). Without history P_x = 0: the proposal ranks.
         """
-        data = over_items(read_interactions(histories), self.items)
         Q, q = self.item_factors.astype(np.float64), self._learned("proposal_")
-        totals = np.bincount(data.by_user.row_of_entry(), data.strengths, minlength=data.n_users)
-        mean = gather_sum(data.by_user, Q) / np.where(totals > 0, totals, 1.0)[:, None]
+        totals, c = context_weights(data, self.context_exponent)
+        light = self.score_penalty * self._learned("mean_context_")
+        scale = np.divide(c, (c + light) * totals, out=np.zeros_like(c), where=totals > 0)
+        shrinkage = scale * totals
         system = (Q * q[:, None]).T @ Q + self.penalty_ * np.eye(Q.shape[1])
-        P = (mean - q @ Q) @ linalg.pinvh(system)
-        P[totals == 0] = 0.0  # nothing is known: the proposal ranks
-        model = copy.copy(self)
-        model.train_, model.user_factors_ = data, P.astype(self.item_factors.dtype)
-        return model
+        P: Floats = (gather_sum(data.by_user, Q) * scale[:, None] - np.outer(shrinkage, q @ Q)) @ linalg.pinvh(system)
+        return P.astype(self.item_factors.dtype)
+
+    def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
+        objective = self._objective(data)
+        self.proposal_ = objective.proposal
+        self.mean_context_ = float(context_weights(data, self.context_exponent)[1].mean())
+        self.path_ = None
+        return solve_als(objective, self.factors, penalty=self.penalty_, sweeps=sweeps, tolerance=0, start=item_factors)
 
 
 class RGX(RG2):
@@ -194,3 +209,14 @@ class RGX(RG2):
     """
 
     objective: ClassVar[type[RG]] = RGXObjective
+
+
+def penalty_of(objective: RG, regularization: float) -> float:
+    """Return λ for τ = `regularization` · σ₁."""
+    return solve_spectral(objective, 1, tolerance=1e-3).penalty(regularization)
+
+
+def check_ranking(ranking: str) -> None:
+    """Refuse what is neither "probability" nor "lift"."""
+    if ranking not in ("probability", "lift"):
+        raise ParameterError(f"ranking={ranking!r} is unknown", 'choose "probability" or "lift"')

@@ -20,6 +20,7 @@ from taylorank.output import atomic_path
 
 FORMAT = 1
 LEARNED = ("user_factors_", "item_factors_", "proposal_")
+NUMBERS = ("penalty_", "mean_context_")
 
 
 def save_model(model: FactorModel, path: str | os.PathLike[str], *, with_seen: bool) -> None:
@@ -34,7 +35,7 @@ def save_model(model: FactorModel, path: str | os.PathLike[str], *, with_seen: b
         "taylorank": taylorank.__version__,
         "model": type(model).__name__,
         "parameters": model.get_params(),
-        "penalty": getattr(model, "penalty_", None),
+        "learned": {name: getattr(model, name) for name in NUMBERS if hasattr(model, name)},
         "data": fingerprint(model.seen),
     }
     with atomic_path(path) as temporary:
@@ -61,8 +62,11 @@ def load(path: str | os.PathLike[str]) -> FactorModel:
         for name in LEARNED:
             if name in arrays:
                 setattr(model, name, arrays[name])
-        if manifest["penalty"] is not None:
-            model.penalty_, model.path_ = manifest["penalty"], None
+        for name, value in manifest["learned"].items():
+            if name not in NUMBERS:
+                raise ValueError(f"unknown value {name!r}")
+            setattr(model, name, float(value))
+        model.path_ = None
         shapes = (len(model.user_factors), len(model.item_factors))
         if shapes != (len(model.users), len(model.items)):
             raise ValueError("factors and ids differ in number")

@@ -36,7 +36,7 @@ def best_items(
     without ever holding a row of scores.
     """
     hidden = masks if isinstance(masks, Hidden) else Hidden(model, masks)
-    if hasattr(model, "export_factors"):
+    if hasattr(model, "export_factors") and getattr(model, "ranks_by_products", True):
         of_users, of_items = model.export_factors()
         return _by_product(model, hidden, allowed, of_users, of_items, num_threads), BLOCK_USERS
     return _by_scores(model, hidden, allowed, num_threads), users_per_block(model)
