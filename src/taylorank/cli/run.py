@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 import taylorank
+from taylorank.cli.run_report import write_run_report
 from taylorank.data import Interactions, planted
 from taylorank.models import RG2, Popularity
 from taylorank.output import atomic_path, output_folder
@@ -25,7 +26,7 @@ SHOWN = ("ndcg@10", "recall@10", "mrr@10", "ndcg@20", "recall@20")
 
 def run(
     *,
-    out: Annotated[Path, Parameter(help="Folder for results.json.")] = Path("taylorank-run"),
+    out: Annotated[Path, Parameter(help="Folder for results.json and report.html.")] = Path("taylorank-run"),
     users: Annotated[int, Parameter(help="Users to plant.")] = 2000,
     items: Annotated[int, Parameter(help="Items to plant.")] = 1000,
     interactions: Annotated[int, Parameter(help="Interactions to plant.")] = 60_000,
@@ -33,7 +34,7 @@ def run(
     seed: Annotated[int, Parameter(help="Seed of the data and of the split.")] = 0,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
-    """Plant data, clean it, split it, fit the models, print a table and write OUT/results.json.
+    """Plant data, clean it, split it, fit the models, print a table, write OUT/results.json and OUT/report.html.
 
     The data is drawn from a known softmax model, so the table ends with the best ranking there can be.
 
@@ -48,10 +49,12 @@ def run(
         target = folder / "results.json"
         with atomic_path(target) as temporary:
             temporary.write_text(json.dumps(_document(data, results, seed), indent=2) + "\n")
+        with console.status("drawing the report"):
+            drawn = write_run_report(data, results, folder / "report.html", metrics=SHOWN, seed=seed)
     console.print(repr(data), markup=False)
     console.print(f"train {train.nnz:,}, validation {valid.nnz:,}, test {test.nnz:,} interactions\n")
     console.print(_table(results))
-    console.print(f"\nwritten: {target}")
+    console.print(f"\nwritten: {target}\n{drawn}")
 
 
 def _fit_all(train: Interactions, valid: Interactions, test: Interactions, console: Console) -> list[dict[str, Any]]:
@@ -83,6 +86,7 @@ def _measure(name: str, fit: Callable[[], Scorer], test: Interactions, seen: lis
     return {
         "model": name,
         "metrics": metrics,
+        "fitted": model,
         "fit_seconds": fitted - start,
         "evaluate_seconds": time.perf_counter() - fitted,
     }
@@ -111,6 +115,6 @@ def _document(data: Interactions, results: list[dict[str, Any]], seed: int) -> d
             "steps": [asdict(step) for step in data.steps],
         },
         "protocol": "80/10/10 per user, full ranking, train and validation masked",
-        "results": results,
+        "results": [{key: value for key, value in result.items() if key != "fitted"} for result in results],
         "machine": describe_machine(),
     }

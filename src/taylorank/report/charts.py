@@ -25,7 +25,7 @@ def forest(record: Record, series: list[Series]) -> Spec | None:
     alt = _altair()
 
     metric = record["settings"]["primary"]
-    order = ranking(record, metric)
+    order = ranking(record, metric, bounds=True)
     rows = [
         {"model": label(record, name), **_present(record["summary"]["models"][name]["metrics"][metric])}
         for name in order

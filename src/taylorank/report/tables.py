@@ -43,7 +43,8 @@ def summary_table(record: Record, series: list[Series]) -> Table:
     """Return all models with all metrics, best first; failed ones last, with their error."""
     metrics = record["settings"]["metrics"]
     looks = {one.name: one for one in series}
-    order = ranking(record, record["settings"]["primary"])
+    order = ranking(record, record["settings"]["primary"], bounds=True)
+    order.sort(key=lambda name: bool(record["models"][name].get("is_bound")))
     best = {metric: next(iter(ranking(record, metric)), None) for metric in metrics}
     rows = []
     for name in [*order, *(name for name in record["models"] if name not in order)]:

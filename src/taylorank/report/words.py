@@ -29,7 +29,12 @@ def further_sentences(record: dict[str, Any]) -> list[str]:
     """Return what else a reader should know: who is best elsewhere, who is faster, who failed."""
     metric = record["settings"]["primary"]
     ranked = ranking(record, metric)
-    said = [_elsewhere(record, metric, ranked), _faster(record, metric, ranked), _unsteady(record, metric, ranked)]
+    said = [
+        _bound(record, metric, ranked),
+        _elsewhere(record, metric, ranked),
+        _faster(record, metric, ranked),
+        _unsteady(record, metric, ranked),
+    ]
     said.append(_failures(record))
     return [sentence for sentence in said if sentence]
 
@@ -39,10 +44,14 @@ def label(record: dict[str, Any], name: str) -> str:
     return str(record["models"].get(name, {}).get("label", name))
 
 
-def ranking(record: dict[str, Any], metric: str) -> list[str]:
-    """Return the models that have the metric, best first."""
+def ranking(record: dict[str, Any], metric: str, *, bounds: bool = False) -> list[str]:
+    """Return the models that have the metric, best first; bounds, which are no contenders, only if asked for."""
     models = record["summary"]["models"]
-    having = [name for name in record["models"] if metric in models.get(name, {}).get("metrics", {})]
+    having = [
+        name
+        for name, facts in record["models"].items()
+        if metric in models.get(name, {}).get("metrics", {}) and (bounds or not facts.get("is_bound"))
+    ]
     return sorted(having, key=lambda name: -models[name]["metrics"][metric]["mean"])
 
 
@@ -75,6 +84,15 @@ def _certainty(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
     if len(equal) == len(tested):
         return "not significantly better than any other" if len(tested) > 1 else f"not significantly above {equal[0]}"
     return f"significantly better than all but {and_list(equal)}"
+
+
+def _bound(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+    """How much of the best there can be, where that is known, the best model reaches."""
+    bounds = [name for name in ranking(record, metric, bounds=True) if name not in ranked]
+    if not bounds or not ranked:
+        return ""
+    most, found = (record["summary"]["models"][name]["metrics"][metric]["mean"] for name in (bounds[0], ranked[0]))
+    return f"That is {100 * found / most:.0f} % of what can be reached ({label(record, bounds[0])}: {quality(most)})."
 
 
 def _elsewhere(record: dict[str, Any], metric: str, ranked: list[str]) -> str:

@@ -146,25 +146,31 @@ def compare(
 
 def compare_fitted(
     data: Interactions,
-    fitted: Mapping[str, tuple[Scorer, float]],
+    fitted: Mapping[str, Scorer],
     *,
     metrics: Sequence[str],
+    seconds: Mapping[str, float] | None = None,
+    params: Mapping[str, Mapping[str, Any]] | None = None,
+    bounds: Sequence[str] = (),
     seed: int = 0,
     name: str | None = None,
     command: str | None = None,
 ) -> Comparison:
-    """Compare models that are fitted already, on one split by the papers' protocol; `fitted` has the seconds it took.
+    """Compare models that are fitted already, on one split by the papers' protocol.
 
-    How they were tuned is not known here, so nothing is said about budgets.
+    `seconds` and `params` say, where known, how long each fit took and with what parameters. `bounds` names those that
+    are no contenders but show how good a ranking can be. Budgets of tuning are not known here.
     """
     way = protocol_named("papers")
-    takers = [Contender(one, one, model, {}) for one, (model, _) in fitted.items()]
+    takers = [Contender(one, one, model, {}) for one, model in fitted.items()]
     plan = make_plan(way, metrics=metrics, k=10, trials=0, seconds=None, n_items=data.n_items)
-    record = new_record(data, takers, way, plan, [seed], name=name, command=command)
+    record = new_record(data, takers, way, plan, checked_seeds([seed]), name=name, command=command)
     record["budget"]["says"] = "the models came fitted"
     parts = way.prepare(data, seed)
-    for one, (model, seconds) in fitted.items():
-        run = {"model": one, "seed": seed, "error": None, "params": {}, "tuning": None, "peak_memory_bytes": None}
-        keep_run(record, {**run, "fit_seconds": seconds, **tested(model, parts, plan)}, None)
+    for one, model in fitted.items():
+        record["models"][one]["is_bound"] = one in bounds
+        run = {"model": one, "seed": seed, "error": None, "tuning": None, "peak_memory_bytes": None}
+        run |= {"params": dict((params or {}).get(one, {})), "fit_seconds": (seconds or {}).get(one)}
+        keep_run(record, run | tested(model, parts, plan), None)
     record["summary"] = plain(summarise(record))
     return Comparison(record)

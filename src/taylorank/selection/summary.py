@@ -37,8 +37,9 @@ def summarise(record: Record) -> dict[str, Any]:
         for name, parts in fine.items():
             models[name]["metrics"][metric] = _mean(parts, metric, of_users[name])
         users = max([users, *(int(np.isfinite(values).sum()) for values in of_users.values())])
-        if fine:
-            best[metric] = _compare(models, metric, of_users)
+        rivals = {name: of_users[name] for name in fine if not record["models"][name].get("is_bound")}
+        if rivals:
+            best[metric] = _compare(models, metric, rivals)
     return {"seeds": seeds, "users": users, "best": best, "models": models}
 
 
@@ -67,6 +68,7 @@ def _failure(runs: list[Run]) -> dict[str, Any]:
 
 
 def _costs(runs: list[Run]) -> dict[str, Any]:
+    fits = [run["fit_seconds"] for run in runs if run["fit_seconds"] is not None]
     tunings = [run["tuning"]["seconds"] for run in runs if run["tuning"]]
     peaks = [run["peak_memory_bytes"] for run in runs if run["peak_memory_bytes"] is not None]
     cutoffs = [k for k, _ in runs[0]["by_cutoff"]]
@@ -74,7 +76,7 @@ def _costs(runs: list[Run]) -> dict[str, Any]:
     return {
         "metrics": {},
         "versus_best": {},
-        "fit_seconds": float(np.mean([run["fit_seconds"] for run in runs])),
+        "fit_seconds": float(np.mean(fits)) if fits else None,
         "tuning_seconds": float(np.mean(tunings)) if tunings else None,
         "peak_memory_bytes": max(peaks, default=None),
         "by_cutoff": [[k, float(value)] for k, value in zip(cutoffs, curves.mean(axis=0), strict=True)],
