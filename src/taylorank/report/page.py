@@ -54,7 +54,7 @@ def render_report(record: Record) -> str:
         style=_text("style.css"),
         script=_text("draw.js"),
     )
-    return page
+    return page.lstrip()
 
 
 def _charts(record: Record, series: list[Any]) -> dict[str, Any]:
