@@ -90,7 +90,7 @@ def test_every_model_has_the_same_budget_and_the_record_says_so(data):
 def test_the_record_has_everything_a_report_needs(data):
     found = compare(data, ["ials", "popularity"], seeds=(0, 1), trials=2, metrics=("ndcg", "coverage"), k=(5, 10))
     record = found.record
-    assert record["settings"]["metrics"] == ["ndcg@5", "coverage@5", "ndcg@10", "coverage@10"]
+    assert record["settings"]["metrics"] == ["ndcg@10", "ndcg@5", "coverage@5", "coverage@10"]
     first, second = (next(r for r in record["runs"] if (r["model"], r["seed"]) == ("ials", s)) for s in (0, 1))
     assert [point["step"] for point in first["convergence"]] == sorted(point["step"] for point in first["convergence"])
     assert len(first["convergence"]) > 3

@@ -20,7 +20,7 @@ from taylorank.data import Interactions, read_interactions
 from taylorank.errors import MissingExtraError
 from taylorank.models.factor import FactorModel
 from taylorank.models.histories import over_items
-from taylorank.selection.space import Choice, Range, Space
+from taylorank.selection.space import SPACES, Space
 
 Peer = TypeVar("Peer", bound=FactorModel)
 
@@ -156,19 +156,8 @@ class PeerProgress:
 
 PEERS: dict[str, type[FactorModel]] = {"implicit-als": ImplicitALS, "irspack-ials": IrspackIALS}
 PACKAGES = {"implicit-als": "implicit", "irspack-ials": "irspack"}
-PEER_SPACES: dict[str, Space] = {
-    "implicit-als": {
-        "factors": Choice((32, 64, 128)),
-        "alpha": Range(1.0, 100.0, log=True),
-        "regularization": Range(0.01, 300.0, log=True),
-    },
-    "irspack-ials": {
-        "factors": Choice((32, 64, 128)),
-        "unobserved_weight": Range(0.003, 3.0, log=True),
-        "regularization": Range(1e-4, 0.1, log=True),
-        "nu": Range(0.0, 1.0),
-    },
-}
+# The same objectives as ours, so the same spaces: nobody is tuned over a luckier one.
+PEER_SPACES: dict[str, Space] = {"implicit-als": SPACES["wrmf"], "irspack-ials": SPACES["ials"]}
 
 
 def peer(name: str) -> FactorModel:

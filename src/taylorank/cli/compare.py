@@ -108,7 +108,7 @@ def _data(name: str, protocol: str, core: int | None, cleaning: str | None, opti
 def _compared(console: Console, data: Any, models: list[str], **how: Any) -> Comparison:
     """Compare with a line of progress: who is at what, how many runs are done, the time."""
     shown = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*shown, console=console, transient=True, disable=console.quiet) as progress:
+    with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as progress:
         line = progress.add_task("comparing", total=len(models) * len(how["seeds"]))
 
         def told(now: CompareProgress) -> None:
@@ -121,7 +121,9 @@ def _compared(console: Console, data: Any, models: list[str], **how: Any) -> Com
 
 def _tell(found: Comparison, console: Console) -> None:
     record = found.record
-    content = summary_table(record, series_of(record))
+    fitting = max(1, (console.width - 48) // 11)  # columns of metrics beside name, seconds and memory
+    settings = {**record["settings"], "metrics": record["settings"]["metrics"][:fitting]}
+    content = summary_table({**record, "settings": settings}, series_of(record))
     table = Table(content.head[0], box=None, pad_edge=False)
     for head in content.head[1:]:
         table.add_column(head, justify="right")

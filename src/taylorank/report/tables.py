@@ -120,10 +120,12 @@ def convergence_table(record: Record) -> Table:
 
 
 def parameters_table(record: Record) -> Table:
-    """Return what tuning chose, run by run."""
+    """Return what tuning chose, run by run; models that nobody tuned are left out."""
     rows = []
     for run in record["runs"]:
         tuning = run.get("tuning") or {}
+        if not (tuning or run.get("params") or run.get("error")):
+            continue
         cells = [
             Cell(label(record, run["model"])),
             Cell(str(run["seed"])),
@@ -200,4 +202,4 @@ def _tries(tuning: dict[str, Any]) -> str:
 
 
 def _settings(params: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {any_value(value)}" for name, value in params.items()) or "none to choose"
+    return ", ".join(f"{name} {any_value(value)}" for name, value in params.items()) or MISSING

@@ -87,14 +87,16 @@ def resume(record: Record, file: Place | None) -> None:
     same = ("metrics", "primary", "popularity_cutoff", "fingerprint")
     differs = [key for key in same if old["settings"].get(key) != record["settings"][key]]
     differs += [key for key in ("protocol", "budget") if old.get(key) != record[key]]
+    facts = ("cpu", "cores")  # seconds of two machines do not compare
+    differs += ["machine"] if any(old["machine"].get(one) != record["machine"][one] for one in facts) else []
     differs += ["seeds"] if not set(old["settings"]["seeds"]) <= set(record["settings"]["seeds"]) else []
     differs += [f"model {one}" for one, facts in old["models"].items() if record["models"].get(one) != facts]
     if differs:
-        raise ParameterError(
-            f"{os.fspath(file)} holds another comparison ({', '.join(differs)} differ)", "give another file"
-        )
+        which = f"{', '.join(differs)} {'differ' if len(differs) > 1 else 'differs'}"
+        raise ParameterError(f"{os.fspath(file)} holds another comparison ({which})", "give another file")
     record["runs"] = [run for run in old["runs"] if not run["error"]]
-    record["written"], record["command"] = old["written"], record["command"] or old["command"]
+    record["command"] = record["command"] or old["command"]
+    record |= {part: old[part] for part in ("written", "machine")}
 
 
 def has_run(record: Record, name: str, seed: int) -> bool:

@@ -53,7 +53,8 @@ def make_plan(
     primary = way.chooses if way.chooses in wanted else wanted[0]
     curve = tuple(c for c in CUTOFFS if c <= n_items) if "@" in primary else ()
     budget = DEFAULT_TRIALS if trials is None and seconds is None else trials
-    return Plan(tuple(wanted), primary, curve, POPULARITY_CUTOFF, budget, seconds)
+    ordered = (primary, *(metric for metric in wanted if metric != primary))
+    return Plan(ordered, primary, curve, POPULARITY_CUTOFF, budget, seconds)
 
 
 def checked_seeds(seeds: Sequence[int]) -> list[int]:
