@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import textwrap
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from taylorank.bench import defaults, gather_sum, read
 from taylorank.models import RG2
+from taylorank.models.registry import MODELS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -33,6 +35,16 @@ def test_the_readme_says_the_same():
     for result in files["read"]["results"]:
         told = f"{result['times_faster']:.1f} times faster, {result['memory_ratio']:.2f} of the peak memory"
         assert told in readme
+
+
+def test_the_page_of_models_knows_every_model_and_parameter():
+    page = (ROOT / "docs" / "models.md").read_text()
+    table = [line.split("|") for line in page.splitlines() if line.startswith("| `")]
+    for name, kind in MODELS.items():
+        assert f"**`{kind.__name__}` ({name})**" in page
+        for parameter in inspect.signature(kind).parameters:
+            rows = [cells for cells in table if f"`{parameter}`" in cells[1]]
+            assert any(name in cells[2] or "all that" in cells[2] for cells in rows), f"{name}: {parameter}"
 
 
 def test_the_defaults_are_those_that_were_chosen():

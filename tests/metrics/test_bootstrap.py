@@ -41,6 +41,14 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     assert 0.7 <= covered / 200 <= 0.9
 
 
+def test_what_is_not_defined_has_no_interval():
+    values = np.array([[np.nan, 1.0], [np.nan, 1.0], [np.nan, np.nan]])
+    means = bootstrap_means(values, np.ones((3, 2)), resamples=50)
+    bounds = percentile_interval(means, 0.9)
+    assert np.isnan(bounds[:, 0]).all()
+    assert bounds[:, 1].tolist() == [1.0, 1.0]
+
+
 def test_bad_parameters_are_refused():
     ones = np.ones((3, 1))
     with pytest.raises(ParameterError, match="resamples=0"):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -151,6 +152,17 @@ def test_unknown_test_users_are_left_out_with_a_warning(table):
         evaluate(model, Interactions.from_arrays([8], [2]))
 
 
+def test_a_test_of_other_ids_is_refused_or_warned_of(table):
+    train = Interactions.from_arrays(["a", "b"], [1, 2])
+    model = table(train, np.zeros((2, 2), dtype=np.float32))
+    with pytest.raises(DataError, match="the model's user ids are text, those of the test data integers"):
+        evaluate(model, Interactions.from_arrays([1], [2]))
+    with pytest.raises(DataError, match="the model's item ids are integers, those of the test data text"):
+        evaluate(model, Interactions.from_arrays(["a"], ["2"]))
+    with pytest.warns(DataWarning, match="none of the test items"):
+        assert evaluate(model, Interactions.from_arrays(["a"], [7]))["ndcg@10"] == 0.0
+
+
 def test_users_without_test_items_are_counted(table):
     train = Interactions.from_arrays([1, 2, 3], [1, 2, 1])
     model = table(train, np.zeros((3, 2), dtype=np.float32))
@@ -159,6 +171,16 @@ def test_users_without_test_items_are_counted(table):
     assert result.users.evaluated == 1
     assert result.users.without_items == 2
     assert result.user_ids.tolist() == [2]
+
+
+def test_long_lists_are_held_for_fewer_users_at_a_time(parts, products, monkeypatch):
+    train, _, test = parts
+    model = products(train, np.random.default_rng(0).random((60, 30)).astype(np.float32))
+    expected, sizes = evaluate(model, test, k=20), []
+    monkeypatch.setattr(sys.modules["taylorank.ranking.evaluate"], "LIST_CELLS", 100)
+    got = evaluate(model, test, k=20, num_threads=1, progress=lambda done, _: sizes.append(done))
+    assert sizes[:2] == [5, 10]
+    assert got == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["table", "products"])

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError
 from taylorank.ranking import evaluate, recommend
-from taylorank.ranking.mask import Hidden, mask_seen, select_entries, take_rows
+from taylorank.ranking.mask import Hidden, mask_seen
+from taylorank.ranking.rows import select_entries, take_rows
 
 
 def pairs(users, items, *, least=1):

@@ -214,7 +214,7 @@ def test_a_failed_run_is_tried_again(data, tmp_path, monkeypatch):
         ),
         ({"schema": "something else"}, "is no comparison"),
         ([1, 2], "is no comparison"),
-        ({"schema": "taylorank comparison", "version": 1}, "lacks data"),
+        ({"schema": "taylorank comparison", "version": 1}, "lacks machine, data"),
     ],
 )
 def test_files_of_another_kind_or_version_are_refused(tmp_path, data, content, words):

@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from taylorank import __version__
-from taylorank.cli import bench, compare, datasets, recommend, report, run, train, tune
+from taylorank.cli import bench, compare, datasets, evaluate, recommend, report, run, train, tune
 from taylorank.cli.options import INVOKED
 from taylorank.errors import TaylorankError
 
@@ -42,6 +42,7 @@ app.command(tune.tune)
 app.command(compare.compare)
 app.command(report.report)
 app.command(recommend.recommend)
+app.command(evaluate.evaluate)
 app.command(datasets.app)
 app.command(bench.bench)
 
@@ -63,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail("interrupted; nothing is left half-written", 130)
     except BrokenPipeError:
         _forget_output()
+    except MemoryError as error:
+        _fail(f"not enough memory ({' '.join(str(error).split())}); ask for less", 2)
     except OSError as error:
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 2)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,10 @@ from taylorank.report import require_extra, write_report
 from taylorank.selection import compare_fitted
 
 
-def write_run_report(
-    data: Interactions, results: list[dict[str, Any]], path: Path, *, metrics: Sequence[str], seed: int
-) -> str:
+METRICS = ("ndcg@10", "recall@10", "mrr@10", "ndcg@20", "recall@20")
+
+
+def write_run_report(data: Interactions, results: list[dict[str, Any]], path: Path, *, seed: int) -> str:
     """Write the report of fitted models (`model`, `fitted`, `fit_seconds` of each result); return a line about it.
 
     Without the extra [report] there is none, and the line says how to get it.
@@ -29,7 +29,7 @@ def write_run_report(
     found = compare_fitted(
         data,
         models,
-        metrics=metrics,
+        metrics=METRICS,
         seconds={result["model"]: result["fit_seconds"] for result in results if result.get("fit_seconds") is not None},
         params={result["model"]: result.get("parameters") or {} for result in results},
         bounds=[name for name, model in models.items() if isinstance(model, Oracle)],

@@ -6,6 +6,7 @@ from taylorank.kernels.gather_sum import gather_sum
 from taylorank.kernels.nonzero_scores import nonzero_scores
 from taylorank.kernels.row_solve import row_solve
 from taylorank.kernels.row_system import RowSystem, Tilt
+from taylorank.kernels.threads import threads
 from taylorank.kernels.top_k import top_k, top_k_scores
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "kernel_info",
     "nonzero_scores",
     "row_solve",
+    "threads",
     "top_k",
     "top_k_scores",
 ]

@@ -44,10 +44,15 @@ def bootstrap_means(values: Values, weights: Values, *, resamples: int = 1000, s
 
 
 def percentile_interval(means: Values, confidence: float) -> Values:
-    """Return the bounds that leave (1 − confidence) / 2 of the resampled means on each side, (2, metrics)."""
+    """Return the bounds that leave (1 − confidence) / 2 of the resampled means on each side, (2, metrics).
+
+    Means that are not defined are left out; NaN if none is.
+    """
     check_confidence(confidence)
     tail = (1 - confidence) / 2
-    bounds: Values = np.nanquantile(means, (tail, 1 - tail), axis=0)
+    bounds = np.full((2, means.shape[1]), np.nan)
+    known = ~np.isnan(means).all(axis=0)
+    bounds[:, known] = np.nanquantile(means[:, known], (tail, 1 - tail), axis=0)
     return bounds
 
 

@@ -1,5 +1,6 @@
 """What users fit."""
 
+from taylorank.models.explain import Explanation
 from taylorank.models.factor import FactorModel
 from taylorank.models.fitting import FitProgress
 from taylorank.models.item_based import EASE, ItemKNN
@@ -15,6 +16,7 @@ __all__ = [
     "RG2",
     "RGX",
     "WRMF",
+    "Explanation",
     "FactorModel",
     "FitProgress",
     "ItemKNN",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from taylorank.data import Interactions
@@ -108,8 +107,3 @@ class Watch:
 
     def _tell(self, progress: FitProgress) -> bool:
         return self.callback is not None and bool(self.callback(progress))
-
-
-def checkpoint_of(path: str | Path | None, **identity: Any) -> Checkpoint | None:
-    """Open the checkpoint at `path`, if there is a path; `identity` tells which fit it belongs to."""
-    return None if path is None else Checkpoint.open(Path(path), identity)

@@ -12,10 +12,13 @@ import numpy as np
 
 from taylorank.data import Interactions, merge, read_interactions
 from taylorank.errors import ParameterError
+from taylorank.kernels.threads import on_own_threads
+from taylorank.models.checkpoint import Checkpoint
 from taylorank.models.factor import FactorModel, Floats
-from taylorank.models.fitting import FitProgress, Watch, checkpoint_of
-from taylorank.models.histories import over_items
-from taylorank.models.storage import fingerprint
+from taylorank.models.fitting import FitProgress, Watch
+from taylorank.models.histories import over_items, training_data
+from taylorank.models.parameters import check_parameters
+from taylorank.models.training_record import TrainingRecord
 
 
 class GrowingModel(FactorModel):
@@ -28,6 +31,7 @@ class GrowingModel(FactorModel):
     iterations: int
     tolerance: float
     random_state: int
+    num_threads: int | None
 
     def _check(self, data: Interactions) -> None:
         """Refuse parameters that this data does not allow."""
@@ -41,6 +45,7 @@ class GrowingModel(FactorModel):
     def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
         raise AttributeError(f"{type(self).__name__} has no sweeps")
 
+    @on_own_threads
     def fit(
         self,
         train: Any,
@@ -60,14 +65,10 @@ class GrowingModel(FactorModel):
         interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call then goes on from there and ends
         with the same bits as a fit that was never interrupted.
         """
-        data = read_interactions(train)
-        check_counts(factors=self.factors, iterations=self.iterations)
-        if not self.tolerance >= 0:
-            raise ParameterError(f"tolerance={self.tolerance} is not a number ≥ 0", "use 0 for all iterations")
+        data = training_data(train)
+        check_parameters(self)
         self._check(data)
-        kept = checkpoint_of(
-            checkpoint, model=type(self).__name__, parameters=self.get_params(), data=fingerprint(data)
-        )
+        kept = self._checkpoint(checkpoint, data)
         watch = Watch(valid=valid, metric=metric, patience=patience, callback=callback, checkpoint=kept)
         self.train_ = data
         with kept or nullcontext():
@@ -79,6 +80,13 @@ class GrowingModel(FactorModel):
             watch.history.append({**watch.history[-1], "metric": watch.measure(self)})
         self.history_ = watch.history
         return self
+
+    def _checkpoint(self, path: str | Path | None, data: Interactions) -> Checkpoint | None:
+        if path is None:
+            return None
+        parameters = {name: value for name, value in self.get_params().items() if name != "num_threads"}
+        identity = {"model": type(self).__name__, "parameters": parameters, "data": TrainingRecord(data).fingerprint}
+        return Checkpoint.open(Path(path), identity)
 
     def _factors_from(self, start: FactorModel | None, data: Interactions) -> Any:
         """Q to begin from, over the items of `data`; items that `start` does not know begin at 0."""
@@ -92,17 +100,18 @@ class GrowingModel(FactorModel):
         known = np.where(position >= 0, position, 0)
         return np.where((position >= 0)[:, None], start.item_factors[known], start.item_factors.dtype.type(0))
 
+    @on_own_threads
     def fold_in(self, histories: Any) -> Self:
         """Return this model for other users, given what they met: exact given the item factors, nothing refitted.
 
         `histories` is `Interactions`, or anything that `read_interactions` reads; unknown items are ignored.
         """
         data = over_items(read_interactions(histories), self.items)
-        model = copy.copy(self)
-        model.train_ = data
+        model = self._for_others(data)
         model.user_factors_ = self._fold(data)
         return model
 
+    @on_own_threads
     def partial_fit(self, data: Any, *, sweeps: int = 1) -> Self:
         """Take in more data: new users, new items, more of known ones; a fit from scratch is not needed.
 
@@ -124,10 +133,3 @@ class GrowingModel(FactorModel):
         model = copy.copy(self)
         model.user_factors_, model.item_factors_ = user_factors, item_factors
         return model
-
-
-def check_counts(**values: Any) -> None:
-    """Refuse what is not a whole number ≥ 1."""
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ParameterError(f"{name}={value!r} is not a count", "give a whole number ≥ 1")

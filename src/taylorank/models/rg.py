@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from taylorank.kernels import gather_sum
 from taylorank.models.factor import Floats
 from taylorank.models.fitting import Watch
 from taylorank.models.growing import GrowingModel
+from taylorank.models.histories import row_of
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
 from taylorank.objectives.rg import context_weights
 from taylorank.solvers import SpectralPath, SvdState, solve_als, solve_spectral
@@ -40,7 +41,9 @@ class RG2(GrowingModel):
     score_penalty
         κ over the mean of c: adds ½ κ Σ_xy q_y o_xy², which draws the scores of light contexts towards the proposal.
     ranking
-        "probability" ranks by q_y (1 + o_xy), which is consistent with DCG; "lift" by o_xy, which favours the niche.
+        "probability" ranks by p = q_y (1 + o_xy), which is consistent with DCG; "lift" by o_xy: it favours the niche.
+    popularity_discount
+        δ: rank by p / popularity^δ instead of p. 0 is the probability itself, γ would be the lift.
     solver
         "spectral": the global optimum by one SVD, which also gives every smaller K and every λ (`path`). "als": the
         same optimum in the limit, sweep by sweep.
@@ -51,6 +54,8 @@ class RG2(GrowingModel):
         ALS: the most sweeps.
     random_state
         Seed of the start.
+    num_threads
+        Threads of fitting and of recommending (None: all that the process may use); the result is the same.
 
     After fitting, `residual_` is the largest residual over σ₁ and `passes_` the number of passes (spectral), and
     `history_` the record of the fit.
@@ -63,6 +68,12 @@ class RG2(GrowingModel):
     """
 
     objective: ClassVar[type[RG]] = RG2Objective
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **GrowingModel.learned_shapes,
+        "proposal_": ("items",),
+        "penalty_": (),
+        "mean_context_": (),
+    }
 
     def __init__(
         self,
@@ -73,11 +84,13 @@ class RG2(GrowingModel):
         context_exponent: float = 1.2,
         score_penalty: float = 0.0,
         ranking: Literal["probability", "lift"] = "probability",
+        popularity_discount: float = 0.0,
         solver: Literal["spectral", "als"] = "spectral",
         tolerance: float = 1e-2,
         max_passes: int | None = None,
         iterations: int = 50,
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.regularization = regularization
@@ -85,11 +98,13 @@ class RG2(GrowingModel):
         self.context_exponent = context_exponent
         self.score_penalty = score_penalty
         self.ranking = ranking
+        self.popularity_discount = popularity_discount
         self.solver = solver
         self.tolerance = tolerance
         self.max_passes = max_passes
         self.iterations = iterations
         self.random_state = random_state
+        self.num_threads = num_threads
 
     @classmethod
     def paper(cls, factors: int = 64, **others: Any) -> Self:
@@ -153,26 +168,34 @@ class RG2(GrowingModel):
             raise ParameterError(
                 f"regularization={self.regularization} is outside [0, 1)", "it is a share of σ₁: try 0.1 to 0.4"
             )
-        check_ranking(self.ranking)
+        check_ranking(self.ranking, self.popularity_discount)
         if self.solver not in ("spectral", "als"):
             raise ParameterError(f"solver={self.solver!r} is unknown", 'choose "spectral" or "als"')
 
     def export_factors(self) -> tuple[Floats, Floats]:
-        """Return (users, items) whose inner product ranks: for probability [P_x, 1] and [q_y Q_y, q_y]."""
+        """Return (users, items) whose inner product ranks: for probability [P_x, 1] and [w_y Q_y, w_y].
+
+        w_y = q_y / popularity_y^δ.
+        """
         if self.ranking == "lift":
             return self.user_factors, self.item_factors
         P, Q = self.user_factors, self.item_factors
-        q = self._learned("proposal_").astype(P.dtype)
-        ones = np.ones((len(P), 1), dtype=P.dtype)
-        return np.hstack((P, ones)), np.hstack((Q * q[:, None], q[:, None]))
+        w = self._learned("proposal_") * discounts(self.item_popularity, self.popularity_discount)
+        w = w.astype(P.dtype)[:, None]
+        return np.hstack((P, np.ones((len(P), 1), dtype=P.dtype))), np.hstack((Q * w, w))
 
     def path(
         self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
     ) -> Iterator[Self]:
         """Yield the fitted model for every K of `factors` and every τ / σ₁ of `regularization`, without refitting."""
-        path = self._learned("path_")
+        self._learned("item_factors_")
+        path: SpectralPath | None = self.__dict__.get("path_")
+        if path is None and self.solver == "spectral":
+            raise ParameterError(
+                "only a fit, not a file, holds the SVD that the path comes from", "fit the model again"
+            )
         if path is None:
-            raise ParameterError("there is one model here, not a path", 'fit with solver="spectral"')
+            raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         for count in (self.factors,) if factors is None else factors:
             for share in regularization:
                 model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
@@ -183,16 +206,43 @@ class RG2(GrowingModel):
     def _fold(self, data: Interactions) -> Floats:
         """P_x = a_x (Σ_y r_xy Q_y / I_x − qᵀQ) (Qᵀ diag(q) Q + λ I)⁻¹: one matrix product, exact.
 
-        a_x = c_x / (c_x + κ), and with κ the penalty of x is λ (c_x + κ). Without history P_x = 0: the proposal ranks.
+        a_x = c_x / (c_x + κ), and with κ the penalty of x is λ (c_x + κ). Without history P_x = 0.
         """
-        Q, q = self.item_factors.astype(np.float64), self._learned("proposal_")
-        totals, c = context_weights(data, self.context_exponent)
-        light = self.score_penalty * self._learned("mean_context_")
-        scale = np.divide(c, (c + light) * totals, out=np.zeros_like(c), where=totals > 0)
-        shrinkage = scale * totals
-        system = (Q * q[:, None]).T @ Q + self.penalty_ * np.eye(Q.shape[1])
-        P: Floats = (gather_sum(data.by_user, Q) * scale[:, None] - np.outer(shrinkage, q @ Q)) @ linalg.pinvh(system)
+        Q = self.item_factors.astype(np.float64)
+        totals, shrinkage = self._shrinkage(data)
+        scale = np.divide(shrinkage, totals, out=np.zeros_like(totals), where=totals > 0)
+        centre, B = self._fold_system(Q)
+        P: Floats = (gather_sum(data.by_user, Q) * scale[:, None] - np.outer(shrinkage, centre)) @ B
         return P.astype(self.item_factors.dtype)
+
+    def _shrinkage(self, data: Interactions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """I_x and a_x; both 0 without history."""
+        totals, c = context_weights(data, self.context_exponent)
+        whole = c + self.score_penalty * self._learned("mean_context_")
+        return totals, np.divide(c, whole, out=np.zeros_like(c), where=c > 0)
+
+    def _fold_system(self, Q: Floats) -> tuple[Floats, Floats]:
+        """Return qᵀQ and B = (Qᵀ diag(q) Q + λ I)⁻¹, which P_x of any history needs."""
+        q: Floats = self._learned("proposal_")
+        system = (Q * q[:, None]).T @ Q + float(self.penalty_) * np.eye(Q.shape[1])
+        return q @ Q, linalg.pinvh(system)
+
+    def _history_parts(self, row: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """part_j = a_x (r_j / I_x) (Q_j − qᵀQ) B, which sum to the P_x of `fold_in`."""
+        positions, strengths = self._history(row)
+        Q = self.item_factors.astype(np.float64)
+        centre, B = self._fold_system(Q)
+        shares = self._shrinkage(row_of(self.seen, row))[1] * strengths / strengths.sum()
+        return positions, shares[:, None] * ((Q[positions] - centre) @ B)
+
+    def _ranked_by(self, column: int) -> tuple[NDArray[np.float64], float]:
+        """w_y Q_y and w_y (see `export_factors`) for ranking by probability, Q_y and 0 by lift."""
+        vector = self.item_factors[column].astype(np.float64)
+        if self.ranking == "lift":
+            return vector, 0.0
+        discount = discounts(self.item_popularity[[column]], self.popularity_discount)[0]
+        weight = float(self._learned("proposal_")[column] * discount)
+        return weight * vector, weight
 
     def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
         objective = self._objective(data)
@@ -216,7 +266,15 @@ def penalty_of(objective: RG, regularization: float) -> float:
     return solve_spectral(objective, 1, tolerance=1e-3).penalty(regularization)
 
 
-def check_ranking(ranking: str) -> None:
-    """Refuse what is neither "probability" nor "lift"."""
+def check_ranking(ranking: str, discount: float) -> None:
+    """Refuse what is neither "probability" nor "lift", and a discount that means nothing."""
     if ranking not in ("probability", "lift"):
         raise ParameterError(f"ranking={ranking!r} is unknown", 'choose "probability" or "lift"')
+    if discount and ranking == "lift":
+        raise ParameterError("the lift has no popularity to discount", 'use ranking="probability"')
+
+
+def discounts(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
+    """Return max(popularity, 1)^-δ."""
+    factors: NDArray[np.float64] = np.maximum(counts, 1.0) ** -exponent
+    return factors

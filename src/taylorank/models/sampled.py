@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.models.factor import Floats
 from taylorank.models.fitting import Watch
-from taylorank.models.rg import check_ranking, penalty_of
+from taylorank.models.rg import check_ranking, discounts, penalty_of
 from taylorank.models.weighted import WeightedModel
 from taylorank.objectives import RG2Objective, proposal, rg_objective, sampled_rg2_objective, sampled_rgx_objective
 from taylorank.solvers.row_als import Method, RowObjective
@@ -38,7 +38,9 @@ class SampledRG2(WeightedModel):
     proposal_exponent, context_exponent
         γ of q_y ∝ popularity^γ and ρ of c_x = I_x^ρ.
     ranking
-        "probability" ranks by q_y (1 + o) / (1 − o/n), which is consistent with DCG; "lift" by o.
+        "probability" ranks by p = q_y (1 + o) / (1 − o/n), which is consistent with DCG; "lift" by o.
+    popularity_discount
+        δ: rank by p / popularity^δ instead of p.
     iterations, tolerance, solver, random_state
         As in `IALS`.
 
@@ -49,6 +51,11 @@ class SampledRG2(WeightedModel):
     """
 
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rg2_objective)
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **WeightedModel.learned_shapes,
+        "proposal_": ("items",),
+        "penalty_": (),
+    }
 
     def __init__(
         self,
@@ -59,10 +66,12 @@ class SampledRG2(WeightedModel):
         proposal_exponent: float = 0.0,
         context_exponent: float = 1.0,
         ranking: Literal["probability", "lift"] = "probability",
+        popularity_discount: float = 0.0,
         iterations: int = 16,
         tolerance: float = 0.0,
         solver: Method = "auto",
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.negatives = negatives
@@ -70,14 +79,16 @@ class SampledRG2(WeightedModel):
         self.proposal_exponent = proposal_exponent
         self.context_exponent = context_exponent
         self.ranking = ranking
+        self.popularity_discount = popularity_discount
         self.iterations = iterations
         self.tolerance = tolerance
         self.solver = solver
         self.random_state = random_state
+        self.num_threads = num_threads
 
     def _check(self, data: Interactions) -> None:
         super()._check(data)
-        check_ranking(self.ranking)
+        check_ranking(self.ranking, self.popularity_discount)
         if not (np.isfinite(self.regularization) and self.regularization >= 0):
             raise ParameterError(f"regularization={self.regularization} is not a number ≥ 0", "try 0.05 to 0.5")
 
@@ -105,14 +116,14 @@ class SampledRG2(WeightedModel):
 
     @property
     def ranks_by_products(self) -> bool:
-        """Whether o itself ranks: by lift, and by probability if the proposal is uniform."""
-        return self.ranking == "lift" or self.proposal_exponent == 0
+        """Whether o itself ranks: by lift, and by plain probability if the proposal is uniform."""
+        return self.ranking == "lift" or self.proposal_exponent == self.popularity_discount == 0
 
     def export_factors(self) -> tuple[Floats, Floats]:
-        """Return (P, Q), whose inner product ranks by lift, and by probability if the proposal is uniform."""
+        """Return (P, Q), whose inner product ranks by lift, and by plain probability if the proposal is uniform."""
         if not self.ranks_by_products:
             raise ParameterError(
-                "the probability of sampled RG is no inner product", 'use ranking="lift" or proposal_exponent=0'
+                "the probability of sampled RG is no inner product", 'use ranking="lift", or exponent and discount 0'
             )
         return self.user_factors, self.item_factors
 
@@ -121,7 +132,9 @@ class SampledRG2(WeightedModel):
         o = (self.user_factors[users] @ self.item_factors.T).astype(np.float32, copy=False)
         if self.ranks_by_products:
             return o
-        return self._probabilities(o)
+        ranked = self._probabilities(o)
+        ranked *= discounts(self.item_popularity, self.popularity_discount).astype(np.float32)
+        return ranked
 
     def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
         """Turn scores into q (1 + o) / (1 − o/n)."""

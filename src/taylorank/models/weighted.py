@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import row_solve
+from taylorank.models.explain import row_parts
 from taylorank.models.factor import Floats
 from taylorank.models.fitting import Watch
 from taylorank.models.growing import GrowingModel
+from taylorank.models.histories import row_of
 from taylorank.objectives import ials_objective, released_objective, wrmf_objective
 from taylorank.solvers import SweepState, solve_row_als
 from taylorank.solvers.row_als import Method, RowObjective
@@ -63,6 +68,13 @@ class WeightedModel(GrowingModel):
         start = self._pair(objective, item_factors)
         return solve_row_als(objective, self.factors, sweeps=sweeps, method=self.solver, start=start)
 
+    def _history_parts(self, row: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """part_j = H⁻¹ (t_j Q_j + share_j h g) of the system of this row, which sum to the P_x of `fold_in`."""
+        one = row_of(self.seen, row)
+        Q = self.item_factors.astype(np.float64)
+        shares = one.strengths.astype(np.float64) / one.strengths.sum(dtype=np.float64)
+        return one.by_user.indices, row_parts(self._objective(one).user_system(Q), Q, shares=shares)
+
 
 class WRMF(WeightedModel):
     """Minimise Σ_xy w_xy (P_x·Q_y − p_xy)² + λ (‖P‖² + ‖Q‖²) with w = 1 + α r, p = 1 on observed pairs, else 1 and 0.
@@ -85,6 +97,7 @@ class WRMF(WeightedModel):
         tolerance: float = 0.0,
         solver: Method = "auto",
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.alpha = alpha
@@ -93,6 +106,7 @@ class WRMF(WeightedModel):
         self.tolerance = tolerance
         self.solver = solver
         self.random_state = random_state
+        self.num_threads = num_threads
 
     def _objective(self, data: Interactions) -> RowObjective:
         return wrmf_objective(data, alpha=self.alpha, regularization=self.regularization)
@@ -122,6 +136,7 @@ class IALS(WeightedModel):
         tolerance: float = 0.0,
         solver: Method = "auto",
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.unobserved_weight = unobserved_weight
@@ -131,6 +146,7 @@ class IALS(WeightedModel):
         self.tolerance = tolerance
         self.solver = solver
         self.random_state = random_state
+        self.num_threads = num_threads
 
     def _objective(self, data: Interactions) -> RowObjective:
         return ials_objective(
@@ -162,6 +178,7 @@ class ReleasedRG(WeightedModel):
         tolerance: float = 0.0,
         solver: Method = "auto",
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.alpha = alpha
@@ -172,6 +189,7 @@ class ReleasedRG(WeightedModel):
         self.tolerance = tolerance
         self.solver = solver
         self.random_state = random_state
+        self.num_threads = num_threads
 
     def _check(self, data: Interactions) -> None:
         super()._check(data)

@@ -142,11 +142,16 @@ def rg_objective(
 def proposal(data: Interactions, exponent: float) -> NDArray[np.float64]:
     """Return q_y ∝ max(Σ_x r_xy, 1)^γ, which sums to 1."""
     _check_exponent("proposal_exponent", exponent)
-    popularity = np.bincount(data.by_user.indices, data.strengths.astype(np.float64), minlength=data.n_items)
-    logs = exponent * np.log(np.maximum(popularity, 1.0))
+    logs = exponent * np.log(popularity(data))
     q: NDArray[np.float64] = np.exp(logs - logs.max())
     q /= q.sum()
     return q
+
+
+def popularity(data: Interactions) -> NDArray[np.float64]:
+    """Return max(Σ_x r_xy, 1) of every item."""
+    totals = np.bincount(data.by_user.indices, data.strengths.astype(np.float64), minlength=data.n_items)
+    return np.maximum(totals, 1.0)
 
 
 def context_weights(data: Interactions, exponent: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

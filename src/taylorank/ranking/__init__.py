@@ -5,6 +5,7 @@ from taylorank.ranking.evaluation import EvaluatedUsers, Evaluation
 from taylorank.ranking.oracle import Oracle
 from taylorank.ranking.protocol import PROTOCOLS, EvaluationProtocol, Prepared, protocol
 from taylorank.ranking.recommend import recommend
+from taylorank.ranking.regret import regret
 from taylorank.ranking.scorer import Scorer
 from taylorank.ranking.top_k import top_k
 
@@ -19,5 +20,6 @@ __all__ = [
     "evaluate",
     "protocol",
     "recommend",
+    "regret",
     "top_k",
 ]

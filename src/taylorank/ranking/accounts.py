@@ -24,9 +24,10 @@ from taylorank.metrics import (
     weighted_mean,
 )
 from taylorank.ranking.best import users_per_block
-from taylorank.ranking.mask import Hidden, PartRows, dense_block, hide, mask_seen, take_rows
+from taylorank.ranking.mask import Hidden, PartRows, dense_block, hide, mask_seen
 from taylorank.ranking.relevance import Relevance
-from taylorank.ranking.scorer import Scorer
+from taylorank.ranking.rows import take_rows
+from taylorank.ranking.scorer import Scorer, ScoresOf, scores_of
 
 Values = NDArray[np.float64]
 OF_ITEMS = ("novelty", "popularity")  # metrics that ask how often training met an item
@@ -136,6 +137,7 @@ class AucAccount:
 
     def __init__(self, wanted: Sequence[Wanted], task: Task) -> None:
         self.task = task
+        self.scores_of = scores_of(task.model)
         self.values = {str(w): np.empty(len(task.truth.users)) for w in wanted}
         self.weights: dict[str, Values] = {}
 
@@ -143,7 +145,7 @@ class AucAccount:
         """Take the next users in."""
         truth = self.task.truth
         for part in _parts(block.users, users_per_block(self.task.model)):
-            scores = mask_seen(self.task.model, truth.users[part], self.task.hidden)
+            scores = mask_seen(self.task.model, truth.users[part], self.task.hidden, scores_of=self.scores_of)
             relevant = take_rows(truth.rows, np.arange(part.start, part.stop))
             self.values["auc"][part] = auc(scores, relevant, of=truth.counts[part])
 
@@ -174,18 +176,20 @@ class CalibrationAccount:
         for part in _parts(block.users, users_per_block(self.task.model)):
             here = slice(part.start - block.users.start, part.stop - block.users.start)
             ranked = block.ranked[here, :length]
-            stated = self._unseen(truth.users[part])
-            among = listed_probability(np.take_along_axis(stated, ranked, axis=1), truth.counts[part][:, None])
+            stated = self._stated(truth.users[part], ranked)
+            among = listed_probability(stated, truth.counts[part][:, None])
             self.predicted[part, : ranked.shape[1]] = np.where(ranked >= 0, among, np.nan)
             self.outcome[part] = block.judged.hits[here, :length]
 
-    def _unseen(self, users: NDArray[np.int64]) -> Values:
-        """Probabilities over what the users have not seen, (B, N)."""
-        stated = np.maximum(dense_block(self.task.model, users, self.state(users)), 0).astype(np.float64)
+    def _stated(self, users: NDArray[np.int64], ranked: NDArray[np.int64]) -> Values:
+        """Probabilities of the items in the lists, (B, k), among what the users have not seen."""
+        stated = dense_block(self.task.model, users, self.state(users))
+        np.maximum(stated, 0, out=stated)
         hide(stated, self.task.hidden.of(users), value=0.0)
-        total = stated.sum(axis=1, keepdims=True)
-        np.divide(stated, total, out=stated, where=total > 0)
-        return stated
+        total = stated.sum(axis=1, keepdims=True, dtype=np.float64)
+        of_lists = np.take_along_axis(stated, ranked, axis=1).astype(np.float64)
+        np.divide(of_lists, total, out=of_lists, where=total > 0)
+        return of_lists
 
     def results(self) -> dict[str, float]:
         """Return the calibration errors."""
@@ -197,14 +201,13 @@ class CalibrationAccount:
         return found
 
 
-def stated_probabilities(model: Any) -> Callable[[NDArray[np.int64]], NDArray[Any]]:
+def stated_probabilities(model: Any) -> ScoresOf:
     """Return what gives p(y | x) for a block of users: `model.probabilities`, or its scores if it ranks by them."""
     if hasattr(model, "probabilities"):
-        stated: Callable[[NDArray[np.int64]], NDArray[Any]] = model.probabilities
+        stated: ScoresOf = model.probabilities
         return stated
     if getattr(model, "ranking", None) == "probability":
-        scores: Callable[[NDArray[np.int64]], NDArray[Any]] = model.scores
-        return scores
+        return scores_of(model)
     raise ParameterError(
         f"{type(model).__name__} states no probabilities",
         'leave ece out, or rank by them: RG2(ranking="probability")',

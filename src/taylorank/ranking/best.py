@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,10 @@ from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import top_k as top_products
 from taylorank.kernels import top_k_scores
+from taylorank.ranking.cold import Best, BestOf, rankable, with_popular_items
 from taylorank.ranking.mask import Hidden, mask_seen, not_a_number
+from taylorank.ranking.rows import are_consecutive
 from taylorank.ranking.scorer import Scorer
-
-Best = tuple[NDArray[np.int64], NDArray[np.float32]]
-BestOf = Callable[[NDArray[np.int64], int], Best]
 
 BLOCK_USERS = 8192  # of products, whose lists alone are held
 BLOCK_CELLS = 1 << 22  # of scores, held as (users, items)
@@ -31,15 +30,19 @@ def best_items(
 ) -> tuple[BestOf, int]:
     """Return a function from (users, k) to the columns and scores of their best items, and users per call.
 
-    Items in `masks` and items not `allowed` are left out; of equal scores the lower position (the smaller id) comes
-    first; short lists are padded with -1 and NaN. A model that has `export_factors` is ranked by inner products
-    without ever holding a row of scores.
+    Items in `masks` and items not `allowed` are left out, and so are those that the model cannot rank because nobody
+    met them in training; of equal scores the lower position (the smaller id) comes first; short lists are padded with
+    -1 and NaN. Users of whom the model knows nothing get the popular items (`ranking.cold`). A model that has
+    `export_factors` is ranked by inner products without ever holding a row of scores.
     """
     hidden = masks if isinstance(masks, Hidden) else Hidden(model, masks)
+    allowed = rankable(model, allowed)
     if hasattr(model, "export_factors") and getattr(model, "ranks_by_products", True):
         of_users, of_items = model.export_factors()
-        return _by_product(model, hidden, allowed, of_users, of_items, num_threads), BLOCK_USERS
-    return _by_scores(model, hidden, allowed, num_threads), users_per_block(model)
+        best, size = _by_product(model, hidden, allowed, of_users, of_items, num_threads), BLOCK_USERS
+    else:
+        best, size = _by_scores(model, hidden, allowed, num_threads), users_per_block(model)
+    return with_popular_items(model, best, hidden, allowed), size
 
 
 def users_per_block(model: Scorer) -> int:
@@ -75,9 +78,7 @@ def _by_product(
 
 def _chosen_rows(array: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
     """These rows; a view if they follow each other."""
-    if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and np.all(np.diff(rows) == 1):
-        return array[rows[0] : rows[-1] + 1]
-    return array[rows]
+    return array[rows[0] : rows[-1] + 1] if are_consecutive(rows) else array[rows]
 
 
 def _name_broken_user(model: Scorer, users: NDArray[np.int64], of_users: NDArray[Any], of_items: NDArray[Any]) -> None:

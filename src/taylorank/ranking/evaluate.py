@@ -18,6 +18,7 @@ from taylorank.ranking.relevance import Relevance, relevance
 from taylorank.ranking.scorer import Scorer
 
 Progress = Callable[[int, int], None]
+LIST_CELLS = 1 << 20  # ranks held at a time
 
 
 def evaluate(
@@ -39,8 +40,10 @@ def evaluate(
     """Return the mean of each metric over the users with test items: {"ndcg@10": …, …}.
 
     All items are ranked but those in `seen` (the training data by default; give train and validation for a test). Of
-    equal scores the lower position, which is the smaller id, comes first. Users that the model does not know are left
-    out of the means, with a warning; test items that it does not know stay relevant and are never found.
+    equal scores the lower position, which is the smaller id, comes first. Users that the model knows but who met
+    nothing in training count, with the list that `recommend` gives them: the popular items. Users that it does not know
+    are left out of the means, with a warning; test items that it does not know, or that nobody met in training, stay
+    relevant and are never found.
 
     Parameters
     ----------
@@ -91,6 +94,7 @@ def evaluate(
 def _blocks(model: Scorer, truth: Relevance, hidden: Hidden, length: int, num_threads: int | None) -> Iterator[Block]:
     """Rank the users block by block; metrics without a cutoff alone need no lists."""
     best_of, size = best_items(model, hidden, num_threads=num_threads)
+    size = min(size, max(1, LIST_CELLS // max(length, 1)))
     for start in range(0, len(truth.users), size):
         users = slice(start, min(start + size, len(truth.users)))
         positions = truth.users[users]

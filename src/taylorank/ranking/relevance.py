@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, DataWarning
 from taylorank.metrics import Gain, Judged, gain_of
-from taylorank.ranking.mask import select_entries, take_rows
+from taylorank.ranking.mask import refuse_other_ids
+from taylorank.ranking.rows import select_entries, take_rows
 from taylorank.ranking.scorer import Scorer
 
 TABLE_CELLS = 1 << 22  # bytes of a table of (users, items) that stays in a cache
@@ -57,6 +58,7 @@ def relevance(model: Scorer, test: Interactions, gain: Gain = "binary") -> Relev
     rows = np.flatnonzero(test.by_user.row_lengths > 0)
     if not len(rows):
         raise DataError("the test data has no interactions", "split with a larger share for test")
+    refuse_other_ids(model, test, "the test data")
     users = rows if model.users == test.users else model.users.positions(test.user_ids[rows])
     known = users >= 0
     if not known.any():
@@ -69,9 +71,12 @@ def relevance(model: Scorer, test: Interactions, gain: Gain = "binary") -> Relev
     if graded:
         strengths = np.ones(taken.nnz) if taken.weights is None else taken.weights
         taken = CSR(taken.indptr, taken.indices, gain_of(strengths, gain), taken.n_columns)
+    found = _in_positions_of(model, test, taken)
+    if not found.nnz:
+        warnings.warn("the model knows none of the test items: every one is a miss", DataWarning, 3)
     return Relevance(
         users[known],
-        _in_positions_of(model, test, taken),
+        found,
         taken.row_lengths,
         _falling(taken) if graded else None,
         without_items=test.n_users - len(rows),

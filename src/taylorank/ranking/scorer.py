@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import Ids, Interactions
+
+ScoresOf = Callable[[NDArray[np.int64]], NDArray[Any]]
 
 
 class Scorer(Protocol):
@@ -31,3 +34,17 @@ class Scorer(Protocol):
     def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return (len(users), n_items) scores; higher ranks first."""
         ...
+
+
+def scores_of(model: Scorer) -> ScoresOf:
+    """Return what scores a block of users; factors are exported once, not once per block."""
+    if not hasattr(model, "export_factors") or not getattr(model, "ranks_by_products", True):
+        return model.scores
+    of_users, of_items = model.export_factors()
+
+    def products(users: NDArray[np.int64]) -> NDArray[Any]:
+        with np.errstate(invalid="ignore", over="ignore"):  # whoever asks looks for what is not a number
+            scores: NDArray[Any] = of_users[users] @ of_items.T
+        return scores
+
+    return products

@@ -45,6 +45,7 @@ def render_report(record: Record) -> str:
         tables=_tables(record, series),
         trials=[table for name in record["models"] if (table := tables.trials_table(record, name)).rows],
         data_facts=facts.data_facts(record),
+        fit_means=record["budget"].get("fit_means", "seconds to fit once with the chosen parameters"),
         steps=facts.cleaning_steps(record),
         method_facts=facts.method_facts(record),
         machine_facts=facts.machine_facts(record),

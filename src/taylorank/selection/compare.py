@@ -158,14 +158,14 @@ def compare_fitted(
 ) -> Comparison:
     """Compare models that are fitted already, on one split by the papers' protocol.
 
-    `seconds` and `params` say, where known, how long each fit took and with what parameters. `bounds` names those that
-    are no contenders but show how good a ranking can be. Budgets of tuning are not known here.
+    `seconds` and `params` say, where known, how long fitting and choosing took and what was chosen. `bounds` names
+    those that are no contenders but show how good a ranking can be. Budgets of tuning are not known here.
     """
     way = protocol_named("papers")
     takers = [Contender(one, one, model, {}) for one, model in fitted.items()]
     plan = make_plan(way, metrics=metrics, k=10, trials=0, seconds=None, n_items=data.n_items)
     record = new_record(data, takers, way, plan, checked_seeds([seed]), name=name, command=command)
-    record["budget"]["says"] = "the models came fitted"
+    record["budget"] |= {"says": "the models came fitted", "fit_means": "seconds of fitting and choosing"}
     parts = way.prepare(data, seed)
     for one, model in fitted.items():
         record["models"][one]["is_bound"] = one in bounds

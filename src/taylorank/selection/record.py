@@ -30,7 +30,7 @@ from taylorank.errors import DataError
 from taylorank.output import atomic_path
 
 SCHEMA, VERSION = "taylorank comparison", 1
-PARTS = ("data", "protocol", "settings", "models", "runs", "summary")
+PARTS = ("machine", "data", "protocol", "settings", "budget", "models", "runs", "summary")
 
 Record = dict[str, Any]
 
