@@ -12,7 +12,6 @@ from taylorank.ranking import Oracle
 from taylorank.report import require_extra, write_report
 from taylorank.selection import compare_fitted
 
-
 METRICS = ("ndcg@10", "recall@10", "mrr@10", "ndcg@20", "recall@20")
 
 

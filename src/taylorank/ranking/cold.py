@@ -63,9 +63,7 @@ def rankable(model: Scorer, allowed: NDArray[np.bool_] | None) -> NDArray[np.boo
     return both
 
 
-def with_popular_items(
-    model: Scorer, best: BestOf, hidden: Hidden, allowed: NDArray[np.bool_] | None
-) -> BestOf:
+def with_popular_items(model: Scorer, best: BestOf, hidden: Hidden, allowed: NDArray[np.bool_] | None) -> BestOf:
     """Return `best`, but users of whom nothing is known get the popular items instead of an arbitrary order."""
 
     def best_or_popular(users: NDArray[np.int64], k: int) -> Best:

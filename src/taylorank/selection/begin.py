@@ -16,7 +16,7 @@ from taylorank.bench.machine import describe_machine
 from taylorank.data import Interactions
 from taylorank.data.describe import describe
 from taylorank.errors import ParameterError
-from taylorank.models.storage import fingerprint
+from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking.protocol import EvaluationProtocol
 from taylorank.selection.contenders import Contender
 from taylorank.selection.plan import Plan
@@ -72,7 +72,7 @@ def data_fingerprint(data: Data) -> str:
     """Return a short text that differs for different pairs, strengths, ids or times."""
     found = hashlib.sha256()
     for part in [data] if isinstance(data, Interactions) else data:
-        found.update(fingerprint(part).encode())
+        found.update(TrainingRecord(part).fingerprint.encode())
         for ids in (part.user_ids, part.item_ids):
             found.update("\n".join(map(str, ids.tolist())).encode())
         found.update(b"" if part.timestamps is None else np.ascontiguousarray(part.timestamps).tobytes())

@@ -13,7 +13,7 @@ from taylorank.data import Interactions, share_ids
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.models.registry import MODELS, model_class
-from taylorank.models.storage import fingerprint
+from taylorank.models.training_record import TrainingRecord
 from taylorank.selection.advice import advise
 from taylorank.selection.journal import Journal
 from taylorank.selection.judge import Judge, Metric
@@ -163,9 +163,9 @@ def _header(name: str, base: Recommender, train: Interactions, judge: Judge, spa
         "metric": str(judge.metric),
         "space": described(space),
         "seed": seed,
-        "train": fingerprint(train),
-        "valid": fingerprint(judge.valid),
-        "seen": [fingerprint(train if mask is None else mask) for mask in masks],
+        "train": TrainingRecord(train).fingerprint,
+        "valid": TrainingRecord(judge.valid).fingerprint,
+        "seen": [TrainingRecord(train if mask is None else mask).fingerprint for mask in masks],
     }
 
 
