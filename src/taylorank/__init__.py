@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         load,
     )
     from taylorank.ranking import evaluate
+    from taylorank.selection.compare import compare
     from taylorank.selection.tune import tune
 
 try:
@@ -43,6 +44,7 @@ _HOMES = {
     "SampledRGX": "taylorank.models",
     "WRMF": "taylorank.models",
     "check_leakage": "taylorank.data",
+    "compare": "taylorank.selection",
     "evaluate": "taylorank.ranking",
     "load": "taylorank.models",
     "merge": "taylorank.data",
@@ -65,6 +67,7 @@ __all__ = [
     "SampledRG2",
     "SampledRGX",
     "check_leakage",
+    "compare",
     "datasets",
     "evaluate",
     "load",

@@ -11,7 +11,8 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from taylorank import __version__
-from taylorank.cli import bench, datasets, evaluate, recommend, run, train, tune
+from taylorank.cli import bench, compare, datasets, evaluate, recommend, report, run, train, tune
+from taylorank.cli.options import INVOKED
 from taylorank.errors import TaylorankError
 
 HELP = """Ranking models from interaction logs, in closed form.
@@ -21,6 +22,7 @@ Start with one of these:
     taylorank run                           the whole way on planted data, in seconds
     taylorank train ml-1m --out model.tr    fit a model and save it
     taylorank tune ml-1m --out model.tr     find good parameters first
+    taylorank compare ml-1m --report r.html  which model is best, and how sure that is
     taylorank datasets list                 what can be fetched
     taylorank datasets stats ratings.csv    what a file holds
 """
@@ -37,6 +39,8 @@ app = App(name="taylorank", help=HELP, version=version_line, help_format="plaint
 app.command(run.run)
 app.command(train.train)
 app.command(tune.tune)
+app.command(compare.compare)
+app.command(report.report)
 app.command(recommend.recommend)
 app.command(evaluate.evaluate)
 app.command(datasets.app)
@@ -47,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     tokens = list(sys.argv[1:] if arguments is None else arguments)
+    INVOKED.set(tuple(tokens))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without × or → shows ? there
             stream.reconfigure(errors="replace")

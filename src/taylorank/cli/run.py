@@ -15,6 +15,7 @@ from rich.table import Table
 
 import taylorank
 from taylorank.cli.contenders import CHOSEN_BY, CONTENDERS
+from taylorank.cli.run_report import write_run_report
 from taylorank.data import Interactions, planted
 from taylorank.output import atomic_path, output_folder
 from taylorank.ranking import Oracle, Scorer, evaluate, regret
@@ -29,7 +30,7 @@ LEGEND = (
 
 def run(
     *,
-    out: Annotated[Path, Parameter(help="Folder for results.json.")] = Path("taylorank-run"),
+    out: Annotated[Path, Parameter(help="Folder for results.json and report.html.")] = Path("taylorank-run"),
     users: Annotated[int, Parameter(help="Users to plant.")] = 2000,
     items: Annotated[int, Parameter(help="Items to plant.")] = 1000,
     interactions: Annotated[int, Parameter(help="Interactions to plant.")] = 60_000,
@@ -37,7 +38,7 @@ def run(
     seed: Annotated[int, Parameter(help="Seed of the data and of the split.")] = 0,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
-    """Plant data, clean it, split it, fit and tune the models, print a table and write OUT/results.json.
+    """Plant data, clean it, split it, fit and tune the models, print a table, write OUT/results.json and report.html.
 
     The data is drawn from a known softmax model, so the table ends with the best ranking there can be, and says how
     far each model is from it. Every model with parameters is tuned on validation data.
@@ -53,10 +54,12 @@ def run(
         target = folder / "results.json"
         with atomic_path(target) as temporary:
             temporary.write_text(json.dumps(_document(data, results, seed), indent=2) + "\n")
+        with console.status("drawing the report"):
+            drawn = write_run_report(data, results, folder / "report.html", seed=seed)
     console.print(repr(data), markup=False)
     console.print(f"train {train.nnz:,}, validation {valid.nnz:,}, test {test.nnz:,} interactions\n")
     console.print(_table(results))
-    console.print("\n".join(("", *LEGEND, "", f"written: {target}")))
+    console.print("\n".join(("", *LEGEND, "", f"written: {target}", drawn)))
 
 
 def _fit_all(train: Interactions, valid: Interactions, test: Interactions, console: Console) -> list[dict[str, Any]]:
@@ -82,7 +85,7 @@ def _fit_all(train: Interactions, valid: Interactions, test: Interactions, conso
 def _measure(model: Scorer, test: Interactions, seen: list[Interactions]) -> dict[str, Any]:
     start = time.perf_counter()
     metrics = evaluate(model, test, seen=seen) | regret(model, test, k=10, seen=seen)
-    return {"metrics": metrics, "evaluate_seconds": time.perf_counter() - start}
+    return {"metrics": metrics, "evaluate_seconds": time.perf_counter() - start, "fitted": model}
 
 
 def _table(results: list[dict[str, Any]]) -> Table:
@@ -112,6 +115,6 @@ def _document(data: Interactions, results: list[dict[str, Any]], seed: int) -> d
         "protocol": "80/10/10 per user, full ranking, train and validation masked",
         "chosen_by": f"{CHOSEN_BY} on validation data",
         "legend": list(LEGEND),
-        "results": results,
+        "results": [{key: value for key, value in result.items() if key != "fitted"} for result in results],
         "machine": describe_machine(),
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -43,11 +44,15 @@ class Metric:
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """Values a model by `metric` on `valid`, with what the users have `seen` left out of the ranking."""
+    """Values a model by `metric` on `valid`, with what the users have `seen` left out of the ranking.
+
+    `fold_in` is what a model is shown of users whom its training data leave out, before it ranks for them.
+    """
 
     metric: Metric
     valid: Interactions
     seen: Interactions | Sequence[Interactions] | None = None
+    fold_in: Interactions | None = None
 
     @property
     def users(self) -> int:
@@ -56,6 +61,8 @@ class Judge:
 
     def value(self, model: Scorer) -> float:
         """Return the metric's mean over the users."""
+        if self.fold_in is not None:
+            model = folded_in(model, self.fold_in)
         return evaluate(model, self.valid, metrics=str(self.metric), seen=self.seen)[str(self.metric)]
 
     def on_sample(self, count: int, *, seed: int) -> Judge:
@@ -68,7 +75,7 @@ class Judge:
         chosen = np.zeros(self.valid.n_users, dtype=bool)
         chosen[np.random.default_rng(seed).permutation(users)[:count]] = True
         part = self.valid.select(np.repeat(chosen, self.valid.by_user.row_lengths), f"{count} users")
-        return Judge(self.metric, part, self.seen)
+        return replace(self, valid=part)
 
 
 class ShortJudge:
@@ -81,7 +88,17 @@ class ShortJudge:
 
     def value(self, model: Scorer) -> float:
         """Return the metric's mean over the users."""
+        if self._judge.fold_in is not None:
+            return self._judge.value(model)  # each model folds the users in by itself
         if self._list is None:
             length = max(SHORTLIST, 5 * self.metric.cutoff)
             self._list = Shortlist(self._first(), self._judge.valid, seen=self._judge.seen, length=length)
         return self._list.evaluate(model, metric=self.metric.name, k=self.metric.cutoff)
+
+
+def folded_in(model: Any, shown: Interactions) -> Scorer:
+    """Return the model for users whom it was not trained on, given what they met."""
+    if not hasattr(model, "fold_in"):
+        raise ParameterError(f"{type(model).__name__} cannot take in new users", "choose another protocol")
+    folded: Scorer = model.fold_in(shown)
+    return folded

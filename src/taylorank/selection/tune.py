@@ -11,7 +11,7 @@ from taylorank.data import Interactions, merge
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.models.registry import MODELS, model_class
-from taylorank.models.storage import fingerprint
+from taylorank.models.training_record import TrainingRecord
 from taylorank.selection.advice import advise
 from taylorank.selection.journal import Journal
 from taylorank.selection.judge import Judge, Metric
@@ -36,6 +36,7 @@ def tune(
     seed: int = 0,
     file: str | os.PathLike[str] | None = None,
     seen: Interactions | Sequence[Interactions] | None = None,
+    fold_in: Interactions | None = None,
     callback: Callable[[Trial], object] | None = None,
     refit: bool = False,
 ) -> Tuning:
@@ -56,6 +57,8 @@ def tune(
         Where trials are kept. A run that finds its own file there goes on from it.
     seen
         What to leave out of the rankings; the training data by default.
+    fold_in
+        What models are shown of validation users who are not in `train`, before they rank for them.
     callback
         Told every trial; returns True to stop.
     refit
@@ -72,7 +75,7 @@ def tune(
     """
     name, base = resolve(model)
     chosen = _checked_space(name, base, space)
-    judge = Judge(Metric.named(metric), valid, seen)
+    judge = Judge(Metric.named(metric), valid, seen, fold_in)
     if not judge.users:
         raise DataError("the validation data has no interactions", "split with a larger share for validation")
     budget = Budget(DEFAULT_TRIALS if trials is None and seconds is None else trials, seconds)
@@ -158,9 +161,9 @@ def _header(name: str, base: Recommender, train: Interactions, judge: Judge, spa
         "metric": str(judge.metric),
         "space": described(space),
         "seed": seed,
-        "train": fingerprint(train),
-        "valid": fingerprint(judge.valid),
-        "seen": [fingerprint(train if mask is None else mask) for mask in masks],
+        "train": TrainingRecord(train).fingerprint,
+        "valid": TrainingRecord(judge.valid).fingerprint,
+        "seen": [TrainingRecord(train if mask is None else mask).fingerprint for mask in masks],
     }
 
 
