@@ -62,7 +62,7 @@ def evaluate(
     counts
         The data that counts how popular items are, for novelty and popularity: what the model has seen by default.
     num_threads
-        Of kernels and, with threadpoolctl, of BLAS; the model's own number by default, else all CPUs.
+        Of kernels; the model's own number by default, else all CPUs.
     progress
         Called with (users done, users in all).
 
