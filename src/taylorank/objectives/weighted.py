@@ -108,7 +108,7 @@ def _by_column(rows: CSR, values: Floats | float) -> Floats | float:
 def weighted_gram(factors: Floats, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Fᵀ diag(w) F, summed in float64."""
     if len(weights) and np.all(weights == weights[0]):
-        return weights[0] * gram(factors)
+        return float(weights[0]) * gram(factors)
     return gram(factors * np.sqrt(weights).astype(factors.dtype)[:, None])
 
 
