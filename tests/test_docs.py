@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import textwrap
 from pathlib import Path
 
@@ -53,3 +54,9 @@ def test_the_defaults_are_those_that_were_chosen():
     ties = [s for s in settings if s["relative"] >= settings[0]["relative"] - 0.001]
     chosen = min(ties, key=lambda s: (abs(s["context_exponent"] - 1), -s["relative"]))
     assert {name: RG2().get_params()[name] for name in names} == {name: chosen[name] for name in names}
+
+
+def test_the_example_of_the_tuning_page_runs(capsys):
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "tuning.md").read_text(), re.DOTALL)
+    exec(compile(example, "docs/tuning.md", "exec"), {})
+    assert "share of the variance" in capsys.readouterr().out

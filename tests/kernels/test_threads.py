@@ -29,25 +29,18 @@ def test_the_number_holds_within_the_block():
     assert backend.thread_count() == outside
 
 
-def test_blas_is_held_to_the_number_where_threadpoolctl_is():
-    control = pytest.importorskip("threadpoolctl")
-    before = [pool["num_threads"] for pool in control.threadpool_info() if pool["user_api"] == "blas"]
-    with threads(1):
-        assert {pool["num_threads"] for pool in control.threadpool_info() if pool["user_api"] == "blas"} <= {1}
-    assert [pool["num_threads"] for pool in control.threadpool_info() if pool["user_api"] == "blas"] == before
-
-
 WITH_THREADS = [name for name, kind in MODELS.items() if "num_threads" in inspect.signature(kind).parameters]
 
 
 @pytest.mark.parametrize("name", WITH_THREADS)
-def test_models_give_the_same_bits_for_any_number(name):
-    train = tr.planted(700, 300, interactions=12_000, seed=2)
+@pytest.mark.parametrize("factors", [24, 160])  # BLAS on another number of threads would show at 160
+def test_models_give_the_same_bits_for_any_number(name, factors):
+    train = tr.planted(400, 350, interactions=6000, seed=2)
     results = []
-    for count in (1, 2, 5, None):
-        parameters = {"factors": 24, "num_threads": count}
+    for count in (1, 3, None):
+        parameters = {"factors": factors, "num_threads": count}
         if "iterations" in inspect.signature(MODELS[name]).parameters:
-            parameters["iterations"] = 3
+            parameters["iterations"] = 1
         model = MODELS[name](**parameters).fit(train)
         folded = model.fold_in(train)
         results.append((model.user_factors, model.item_factors, folded.user_factors, *model.recommend([3, 4])))

@@ -8,7 +8,7 @@ import pytest
 from taylorank.data import Interactions, planted
 from taylorank.errors import ParameterError
 from taylorank.metrics import calibration_error
-from taylorank.models import RG2, Popularity
+from taylorank.models import RG2, RGX, Popularity, SampledRG2, SampledRGX
 from taylorank.ranking import evaluate
 
 
@@ -66,6 +66,19 @@ def test_models_that_rank_by_probability_state_it():
     train, valid, test = planted(200, 60, interactions=4000, seed=0).split()
     found = evaluate(RG2(factors=4).fit(train), test, seen=[train, valid], metrics=("ece@10", "ece_width@10"))
     assert 0 < found["ece@10"] < 0.2
-    for model in (RG2(factors=4, ranking="lift").fit(train), Popularity().fit(train)):
-        with pytest.raises(ParameterError, match=f"{type(model).__name__} states no probabilities"):
-            evaluate(model, test, metrics="ece@10")
+    with pytest.raises(ParameterError, match="Popularity states no probabilities"):
+        evaluate(Popularity().fit(train), test, metrics="ece@10")
+
+
+@pytest.mark.parametrize("make", [RG2, RGX, SampledRG2, SampledRGX])
+def test_probabilities_do_not_depend_on_what_ranks(make):
+    train, _, test = planted(200, 60, interactions=4000, seed=0).split()
+    users = np.arange(200)
+    stated = make(factors=4).fit(train).probabilities(users)
+    np.testing.assert_allclose(stated.sum(axis=1), 1, atol=0.1)  # sampled RG² comes near, the others are exact
+    np.testing.assert_allclose(make(factors=4, ranking="lift").fit(train).probabilities(users), stated)
+    ranked = make(factors=4, popularity_discount=0.1).fit(train)
+    np.testing.assert_allclose(ranked.probabilities(users), stated)
+    assert 0 < evaluate(ranked, test, metrics="ece@10")["ece@10"] < 0.2
+    plain = make(factors=4, proposal_exponent=0.5).fit(train)  # with a uniform proposal, sampled RG ranks by o itself
+    np.testing.assert_allclose(plain.scores(users), plain.probabilities(users), rtol=1e-4, atol=1e-6)

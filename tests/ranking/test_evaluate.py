@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 from taylorank.data import Ids, Interactions, planted
 from taylorank.errors import DataError, DataWarning, ParameterError
 from taylorank.metrics import NAMES
+from taylorank.models import RG2
 from taylorank.ranking import Oracle, best, evaluate, recommend, top_k
 
 
@@ -171,6 +172,23 @@ def test_users_without_test_items_are_counted(table):
     assert result.users.evaluated == 1
     assert result.users.without_items == 2
     assert result.user_ids.tolist() == [2]
+
+
+def test_auc_compares_what_the_lists_are_made_of(parts):
+    train, valid, test = parts
+    lost = train.by_user.row_of_entry() == 7  # a user who met nothing in training,
+    few = train.select(~lost & (train.by_user.indices != 11), "less")  # and an item that nobody met
+    model = RG2(factors=4).fit(few)
+    values = evaluate(model, test, seen=[few, valid], metrics="auc", per_user=True).per_user["auc"]
+    expected = []
+    for user in test.user_ids[test.by_user.row_lengths > 0].tolist():
+        wanted = set(test.items_of(user).tolist())
+        ids, scores = (row[0].tolist() for row in recommend(model, [user], 30, seen=[few, valid]))
+        listed = [(i, s) for i, s in zip(ids, scores, strict=True) if i >= 0]
+        losers = [s for i, s in listed if i not in wanted]
+        won = sum((w > z) + 0.5 * (w == z) for i, w in listed if i in wanted for z in losers)
+        expected.append(won / (len(wanted) * len(losers)))
+    np.testing.assert_allclose(values, expected, atol=1e-9)
 
 
 def test_long_lists_are_held_for_fewer_users_at_a_time(parts, products, monkeypatch):

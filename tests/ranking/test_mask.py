@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError
 from taylorank.ranking import evaluate, recommend
-from taylorank.ranking.mask import Hidden, mask_seen
+from taylorank.ranking.best import ranked_scores
+from taylorank.ranking.mask import Hidden
 from taylorank.ranking.rows import select_entries, take_rows
 
 
@@ -64,8 +65,17 @@ def test_no_masks_hide_nothing(table):
     train = Interactions.from_arrays([1, 2], [1, 2])
     model = table(train, np.ones((2, 2), dtype=np.float32))
     assert Hidden(model, []).of(np.array([0, 1])) is None
-    assert mask_seen(model, np.array([1]), Hidden(model, [train])).tolist() == [[1.0, -np.inf]]
+    assert ranked_scores(model, Hidden(model, [train]))(np.array([1])).tolist() == [[1.0, -np.inf]]
     assert recommend(model, [1], 2, seen=[])[0].tolist() == [[1, 2]]
+
+
+def test_users_of_a_mask_need_not_be_known_to_the_model(table):
+    train = Interactions.from_arrays(["ann", "bob"], ["x", "y"])
+    model = table(train, np.ones((2, 2), dtype=np.float32))
+    more = Interactions.from_arrays(["eve", "eve", "ann"], ["y", "z", "y"])
+    hidden = Hidden(model, [train, more])
+    assert rows_as_sets(hidden.of_ids(np.array(["eve", "ann", "zoe"], dtype=object))) == [{1}, {0, 1}, set()]
+    assert Hidden(model, []).of_ids(np.array(["eve"], dtype=object)) is None
 
 
 def test_masks_of_another_id_type_are_refused(table):

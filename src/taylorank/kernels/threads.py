@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from functools import cache, wraps
+from contextlib import contextmanager
+from functools import wraps
 from typing import Any, TypeVar, cast
 
 from taylorank.kernels import backend
@@ -17,8 +16,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def threads(count: int | None) -> Iterator[None]:
     """Within the block kernels use `count` threads unless told otherwise; None changes nothing.
 
-    BLAS is held to the same number where threadpoolctl is installed, and keeps its own otherwise (set
-    OPENBLAS_NUM_THREADS before Python starts). Native kernels give the same bits for any number.
+    Native kernels give the same bits for any number, so results do not depend on it. BLAS, which the small dense steps
+    use, is left alone for that reason: from about 128 columns on, OpenBLAS rounds differently on another number of
+    threads. To hold it too, set OPENBLAS_NUM_THREADS before Python starts.
 
     >>> with threads(1):
     ...     backend.thread_count()
@@ -27,23 +27,11 @@ def threads(count: int | None) -> Iterator[None]:
     if count is None:
         yield
         return
-    count = backend.thread_count(count)
-    token = backend.thread_limit.set(count)
-    controller = _blas()
+    token = backend.thread_limit.set(backend.thread_count(count))
     try:
-        with nullcontext() if controller is None else controller.limit(limits=count, user_api="blas"):
-            yield
+        yield
     finally:
         backend.thread_limit.reset(token)
-
-
-@cache
-def _blas() -> Any:
-    """The BLAS libraries of this process, or None; looking for them takes milliseconds, so once."""
-    try:
-        return importlib.import_module("threadpoolctl").ThreadpoolController()
-    except ImportError:
-        return None
 
 
 def on_own_threads(method: Method) -> Method:

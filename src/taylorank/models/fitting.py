@@ -54,6 +54,8 @@ class Watch:
         callback: Callable[[FitProgress], object] | None,
         checkpoint: Checkpoint | None,
     ) -> None:
+        if "@" not in metric:
+            raise ParameterError(f"metric={metric!r} has no cutoff", 'write it as "ndcg@10"')
         if patience < 1:
             raise ParameterError(f"patience={patience} is not a count", "give the sweeps to wait, such as 3")
         self.valid, self.metric, self.patience = valid, metric, patience
@@ -93,14 +95,9 @@ class Watch:
         """Return the metric on validation data; its time does not count as the solver's."""
         assert self.valid is not None
         began = time.perf_counter()
-        name, _, cutoff = self.metric.partition("@")
-        if not cutoff.isdecimal():
-            raise ParameterError(f"metric={self.metric!r} has no cutoff", 'write it as "ndcg@10"')
-        results = evaluate(model, self.valid, k=int(cutoff))
-        if self.metric not in results:
-            raise ParameterError(f"no metric is called {name!r}", f"choose from {', '.join(results)}")
+        value = evaluate(model, self.valid, metrics=self.metric)[self.metric]
         self.measuring += time.perf_counter() - began
-        return results[self.metric]
+        return value
 
     def _seconds(self) -> float:
         return time.perf_counter() - self.began - self.measuring

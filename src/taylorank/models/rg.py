@@ -184,6 +184,15 @@ class RG2(GrowingModel):
         w = w.astype(P.dtype)[:, None]
         return np.hstack((P, np.ones((len(P), 1), dtype=P.dtype))), np.hstack((Q * w, w))
 
+    def probabilities(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return p(y | x) = q_y (1 + o_xy) for users by position, (len(users), N), however the model ranks.
+
+        Rows sum to 1; a value may be below 0, since nothing bounds o.
+        """
+        o = self.user_factors[users] @ self.item_factors.T
+        p: NDArray[np.float32] = (self._learned("proposal_") * (1 + o)).astype(np.float32)
+        return p
+
     def path(
         self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
     ) -> Iterator[Self]:

@@ -136,6 +136,11 @@ class SampledRG2(WeightedModel):
         ranked *= discounts(self.item_popularity, self.popularity_discount).astype(np.float32)
         return ranked
 
+    def probabilities(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return p(y | x) for users by position, (len(users), N), however the model ranks."""
+        o = (self.user_factors[users] @ self.item_factors.T).astype(np.float32, copy=False)
+        return self._probabilities(o)
+
     def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
         """Turn scores into q (1 + o) / (1 − o/n)."""
         p: NDArray[np.float32] = self._learned("proposal_").astype(np.float32) * (1 + o)

@@ -7,6 +7,7 @@ from taylorank.ranking.protocol import PROTOCOLS, EvaluationProtocol, Prepared, 
 from taylorank.ranking.recommend import recommend
 from taylorank.ranking.regret import regret
 from taylorank.ranking.scorer import Scorer
+from taylorank.ranking.shortlist import Shortlist
 from taylorank.ranking.top_k import top_k
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Oracle",
     "Prepared",
     "Scorer",
+    "Shortlist",
     "evaluate",
     "protocol",
     "recommend",

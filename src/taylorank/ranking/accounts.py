@@ -23,11 +23,11 @@ from taylorank.metrics import (
     listed_probability,
     weighted_mean,
 )
-from taylorank.ranking.best import users_per_block
-from taylorank.ranking.mask import Hidden, PartRows, dense_block, hide, mask_seen
+from taylorank.ranking.best import ranked_scores, users_per_block
+from taylorank.ranking.mask import Hidden, PartRows, dense_block, hide
 from taylorank.ranking.relevance import Relevance
 from taylorank.ranking.rows import take_rows
-from taylorank.ranking.scorer import Scorer, ScoresOf, scores_of
+from taylorank.ranking.scorer import Scorer, ScoresOf
 
 Values = NDArray[np.float64]
 OF_ITEMS = ("novelty", "popularity")  # metrics that ask how often training met an item
@@ -137,7 +137,7 @@ class AucAccount:
 
     def __init__(self, wanted: Sequence[Wanted], task: Task) -> None:
         self.task = task
-        self.scores_of = scores_of(task.model)
+        self.scores_of = ranked_scores(task.model, task.hidden)
         self.values = {str(w): np.empty(len(task.truth.users)) for w in wanted}
         self.weights: dict[str, Values] = {}
 
@@ -145,9 +145,8 @@ class AucAccount:
         """Take the next users in."""
         truth = self.task.truth
         for part in _parts(block.users, users_per_block(self.task.model)):
-            scores = mask_seen(self.task.model, truth.users[part], self.task.hidden, scores_of=self.scores_of)
             relevant = take_rows(truth.rows, np.arange(part.start, part.stop))
-            self.values["auc"][part] = auc(scores, relevant, of=truth.counts[part])
+            self.values["auc"][part] = auc(self.scores_of(truth.users[part]), relevant, of=truth.counts[part])
 
     def results(self) -> dict[str, float]:
         """Return the mean."""
@@ -202,16 +201,13 @@ class CalibrationAccount:
 
 
 def stated_probabilities(model: Any) -> ScoresOf:
-    """Return what gives p(y | x) for a block of users: `model.probabilities`, or its scores if it ranks by them."""
-    if hasattr(model, "probabilities"):
-        stated: ScoresOf = model.probabilities
-        return stated
-    if getattr(model, "ranking", None) == "probability":
-        return scores_of(model)
-    raise ParameterError(
-        f"{type(model).__name__} states no probabilities",
-        'leave ece out, or rank by them: RG2(ranking="probability")',
-    )
+    """Return what gives p(y | x) for a block of users, (B, N): `model.probabilities`."""
+    if not hasattr(model, "probabilities"):
+        raise ParameterError(
+            f"{type(model).__name__} states no probabilities", "leave ece out, or use a model that does, such as RG2"
+        )
+    stated: ScoresOf = model.probabilities
+    return stated
 
 
 def _item_counts(task: Task) -> Values:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,21 +12,17 @@ from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import top_k as top_products
 from taylorank.kernels import top_k_scores
-from taylorank.ranking.cold import Best, BestOf, rankable, with_popular_items
-from taylorank.ranking.mask import Hidden, mask_seen, not_a_number
+from taylorank.ranking.cold import Best, BestOf, cold_users, popular_scores, rankable, with_popular_items
+from taylorank.ranking.mask import Hidden, dense_block, hide, not_a_number
 from taylorank.ranking.rows import are_consecutive
-from taylorank.ranking.scorer import Scorer
+from taylorank.ranking.scorer import Scorer, ranks_by_products, scores_of
 
 BLOCK_USERS = 8192  # of products, whose lists alone are held
 BLOCK_CELLS = 1 << 22  # of scores, held as (users, items)
 
 
 def best_items(
-    model: Scorer,
-    masks: Sequence[Interactions] | Hidden,
-    *,
-    allowed: NDArray[np.bool_] | None = None,
-    num_threads: int | None = None,
+    model: Scorer, masks: Sequence[Interactions] | Hidden, *, allowed: NDArray[np.bool_] | None = None
 ) -> tuple[BestOf, int]:
     """Return a function from (users, k) to the columns and scores of their best items, and users per call.
 
@@ -37,11 +33,10 @@ def best_items(
     """
     hidden = masks if isinstance(masks, Hidden) else Hidden(model, masks)
     allowed = rankable(model, allowed)
-    if hasattr(model, "export_factors") and getattr(model, "ranks_by_products", True):
-        of_users, of_items = model.export_factors()
-        best, size = _by_product(model, hidden, allowed, of_users, of_items, num_threads), BLOCK_USERS
+    if ranks_by_products(model):
+        best, size = _by_product(model, hidden, allowed), BLOCK_USERS
     else:
-        best, size = _by_scores(model, hidden, allowed, num_threads), users_per_block(model)
+        best, size = _by_scores(model, hidden, allowed), users_per_block(model)
     return with_popular_items(model, best, hidden, allowed), size
 
 
@@ -50,25 +45,38 @@ def users_per_block(model: Scorer) -> int:
     return max(1, BLOCK_CELLS // max(len(model.items), 1))
 
 
-def _by_product(
-    model: Scorer,
-    hidden: Hidden,
-    allowed: NDArray[np.bool_] | None,
-    of_users: NDArray[Any],
-    of_items: NDArray[Any],
-    num_threads: int | None,
-) -> BestOf:
+def ranked_scores(model: Scorer, hidden: Hidden) -> Callable[[NDArray[np.int64]], NDArray[np.float32]]:
+    """Return a function from users to the scores that make their lists, (B, N), −inf for what is left out."""
+    scores, allowed = scores_of(model), rankable(model, None)
+
+    def rows(users: NDArray[np.int64]) -> NDArray[np.float32]:
+        block = dense_block(model, users, scores(users))
+        cold = cold_users(model, users)
+        if cold.any():
+            block[cold] = popular_scores(model)
+        return _left_out(block, users, hidden, allowed)
+
+    return rows
+
+
+def _left_out(
+    scores: NDArray[np.float32], users: NDArray[np.int64], hidden: Hidden, allowed: NDArray[np.bool_] | None
+) -> NDArray[np.float32]:
+    hide(scores, hidden.of(users))
+    if allowed is not None:
+        scores[:, ~allowed] = -np.inf
+    return scores
+
+
+def _by_product(model: Any, hidden: Hidden, allowed: NDArray[np.bool_] | None) -> BestOf:
+    of_users, of_items = model.export_factors()
     of_items = of_items.astype(np.float32, copy=False)
-    if not len(of_items):
-        return lambda users, k: _no_items(len(users), k)
 
     def best(users: NDArray[np.int64], k: int) -> Best:
         chosen = _chosen_rows(of_users, users).astype(np.float32, copy=False)
         rows = hidden.of(users)
         try:
-            return top_products(
-                chosen, of_items, k=min(k, len(of_items)), seen=rows, allowed=allowed, num_threads=num_threads
-            )
+            return top_products(chosen, of_items, k=min(k, len(of_items)), seen=rows, allowed=allowed)
         except ParameterError:
             _name_broken_user(model, users, chosen, of_items)
             raise
@@ -91,18 +99,9 @@ def _name_broken_user(model: Scorer, users: NDArray[np.int64], of_users: NDArray
             raise not_a_number(model, int(users[start + np.argmax(broken)])) from None
 
 
-def _by_scores(model: Scorer, hidden: Hidden, allowed: NDArray[np.bool_] | None, num_threads: int | None) -> BestOf:
-    if not len(model.items):
-        return lambda users, k: _no_items(len(users), k)
-
+def _by_scores(model: Scorer, hidden: Hidden, allowed: NDArray[np.bool_] | None) -> BestOf:
     def best(users: NDArray[np.int64], k: int) -> Best:
-        scores = mask_seen(model, users, hidden)
-        if allowed is not None:
-            scores[:, ~allowed] = -np.inf
-        return top_k_scores(scores, min(k, scores.shape[1]), num_threads=num_threads)
+        scores = _left_out(dense_block(model, users, model.scores(users)), users, hidden, allowed)
+        return top_k_scores(scores, min(k, scores.shape[1]))
 
     return best
-
-
-def _no_items(users: int, k: int) -> Best:
-    return np.full((users, k), -1), np.full((users, k), np.float32(np.nan))

@@ -47,10 +47,16 @@ def popular_items(
     model: Scorer, ids: NDArray[Any], k: int, *, hidden: Hidden, allowed: NDArray[np.bool_] | None
 ) -> Best:
     """Return columns and scores of the k most popular items that are not hidden from each user, by id."""
-    own = getattr(model, "cold_scores", None)
-    scores = own() if own is not None else shares(popularity(model.seen))
+    scores = popular_scores(model)
     ones, length = np.ones((len(ids), 1), dtype=np.float32), min(k, len(scores))
     return top_k(ones, scores[:, None], k=length, seen=hidden.of_ids(ids), allowed=rankable(model, allowed))
+
+
+def popular_scores(model: Scorer) -> NDArray[np.float32]:
+    """Return what ranks all items for a user of whom nothing is known, (N,)."""
+    own = getattr(model, "cold_scores", None)
+    scores: NDArray[np.float32] = own() if own is not None else shares(popularity(model.seen))
+    return scores
 
 
 def rankable(model: Scorer, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
+from taylorank.kernels.threads import threads
 from taylorank.metrics import DEFAULT, GAINS, Gain, bootstrap_means, percentile_interval, wanted_metrics
 from taylorank.metrics.bootstrap import check_confidence, check_resamples
 from taylorank.ranking.accounts import Account, Block, Task, open_accounts
@@ -41,9 +42,9 @@ def evaluate(
 
     All items are ranked but those in `seen` (the training data by default; give train and validation for a test). Of
     equal scores the lower position, which is the smaller id, comes first. Users that the model knows but who met
-    nothing in training count, with the list that `recommend` gives them: the popular items. Users that it does not know
-    are left out of the means, with a warning; test items that it does not know, or that nobody met in training, stay
-    relevant and are never found.
+    nothing in training count in the means, with the list that `recommend` gives them: the popular items. Users that
+    the model does not know are left out of the means, with a warning; test items that it does not know, or that
+    nobody met in training, stay relevant and are never found.
 
     Parameters
     ----------
@@ -60,6 +61,8 @@ def evaluate(
         Give intervals that hold this share of means of users drawn with replacement.
     counts
         The data that counts how popular items are, for novelty and popularity: what the model has seen by default.
+    num_threads
+        Of kernels; the model's own number by default, else all CPUs.
     progress
         Called with (users done, users in all).
 
@@ -76,11 +79,12 @@ def evaluate(
     truth = relevance(model, test, gain)
     hidden = Hidden(model, seen_parts(model, seen))
     accounts = open_accounts(wanted, Task(model, truth, hidden, model.seen if counts is None else counts))
-    for block in _blocks(model, truth, hidden, max(w.cutoff or 0 for w in wanted), num_threads):
-        for account in accounts:
-            account.add(block)
-        if progress is not None:
-            progress(block.users.stop, len(truth.users))
+    with threads(getattr(model, "num_threads", None) if num_threads is None else num_threads):
+        for block in _blocks(model, truth, hidden, max(w.cutoff or 0 for w in wanted)):
+            for account in accounts:
+                account.add(block)
+            if progress is not None:
+                progress(block.users.stop, len(truth.users))
     results = {name: value for account in accounts for name, value in account.results().items()}
     return Evaluation(
         {str(w): results[str(w)] for w in wanted},
@@ -91,9 +95,9 @@ def evaluate(
     )
 
 
-def _blocks(model: Scorer, truth: Relevance, hidden: Hidden, length: int, num_threads: int | None) -> Iterator[Block]:
+def _blocks(model: Scorer, truth: Relevance, hidden: Hidden, length: int) -> Iterator[Block]:
     """Rank the users block by block; metrics without a cutoff alone need no lists."""
-    best_of, size = best_items(model, hidden, num_threads=num_threads)
+    best_of, size = best_items(model, hidden)
     size = min(size, max(1, LIST_CELLS // max(length, 1)))
     for start in range(0, len(truth.users), size):
         users = slice(start, min(start + size, len(truth.users)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.ranking.rows import select_entries, take_rows, union
-from taylorank.ranking.scorer import Scorer, ScoresOf
+from taylorank.ranking.scorer import Scorer
 
 
 def seen_parts(model: Scorer, seen: Interactions | Sequence[Interactions] | None) -> list[Interactions]:
@@ -74,15 +74,6 @@ class Hidden:
         if not self.parts:
             return None
         return reduce(union, (part.of_ids(ids) for part in self.parts))
-
-
-def mask_seen(
-    model: Scorer, users: NDArray[np.int64], hidden: Hidden, *, scores_of: ScoresOf | None = None
-) -> NDArray[np.float32]:
-    """Return the scores of the block by `scores_of` (None: the model's), (B, N), with −inf where an item is hidden."""
-    scores = dense_block(model, users, (scores_of or model.scores)(users))
-    hide(scores, hidden.of(users))
-    return scores
 
 
 def dense_block(model: Scorer, users: NDArray[np.int64], given: NDArray[np.float32]) -> NDArray[np.float32]:

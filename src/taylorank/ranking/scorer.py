@@ -36,11 +36,16 @@ class Scorer(Protocol):
         ...
 
 
+def ranks_by_products(model: Scorer) -> bool:
+    """Whether inner products of `model.export_factors()` rank as its scores do."""
+    return hasattr(model, "export_factors") and bool(getattr(model, "ranks_by_products", True))
+
+
 def scores_of(model: Scorer) -> ScoresOf:
     """Return what scores a block of users; factors are exported once, not once per block."""
-    if not hasattr(model, "export_factors") or not getattr(model, "ranks_by_products", True):
+    if not ranks_by_products(model):
         return model.scores
-    of_users, of_items = model.export_factors()
+    of_users, of_items = model.export_factors()  # type: ignore[attr-defined]
 
     def products(users: NDArray[np.int64]) -> NDArray[Any]:
         with np.errstate(invalid="ignore", over="ignore"):  # whoever asks looks for what is not a number

@@ -26,6 +26,7 @@ def climb(
         return known[key]
 
     best = dict(start)
+    look(best)
     for step in steps:
         before = None
         while before != best:

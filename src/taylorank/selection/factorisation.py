@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import dataclass
 from typing import Any
 
 from taylorank.models.recommender import Recommender
-from taylorank.selection.judge import Judge
+from taylorank.selection.judge import Judge, ShortJudge
 from taylorank.selection.study import GivenUp, Study
 from taylorank.selection.trial import Trial
 
 GROWTH = 1.6  # seconds of a fit grow like the rank to this power
-POINTS = 8  # that a climb along a path judges, about
+RANKING = ("ranking", "popularity_discount")  # parameters that only the order of the items depends on
+FULL_RANKING = 8.0  # times as long as ranking shortlists
 CAUTION = 1.15
 
 
 class Factorisation:
-    """One fit, made when the first point of its path is judged that no file has."""
+    """One fit, made when the first point of its path is judged that no file has.
 
-    def __init__(self, study: Study, dear: dict[str, Any], rank: int, number: int) -> None:
-        self.study, self.dear, self.rank, self.number = study, dear, rank, number
+    `quick` judges points by the items that the model at `start` ranks best.
+    """
+
+    def __init__(self, study: Study, start: dict[str, Any], sample: Judge, *, rank: int) -> None:
+        self.study, self.start, self.rank, self.number = study, start, rank, study.fits - 1
+        self.quick = ShortJudge(sample, lambda: self._model(start))
         self._fitted: Any = None
         self._failure: Exception | None = None
         self.trials: list[Trial] = []
@@ -38,11 +44,12 @@ class Factorisation:
         ranked = self.ranked
         return ranked[0].value if ranked and ranked[0].value is not None else -math.inf
 
-    def point(self, params: dict[str, Any], judge: Judge) -> Trial:
-        """Judge one point of the path."""
-        whole = {name: {**self.dear, **params}[name] for name in self.study.space}
+    def point(self, params: dict[str, Any], judge: Judge | ShortJudge) -> Trial:
+        """Judge one point of the path: the start with `params` changed."""
+        whole = {name: {**self.start, **params}[name] for name in self.study.space}
         trial = self.study.tried(whole, judge, fit=self.number, fitted=lambda: self._model(whole))
-        self.trials.append(trial)
+        if not any(trial is known for known in self.trials):
+            self.trials.append(trial)
         return trial
 
     def _model(self, params: dict[str, Any]) -> Recommender:
@@ -50,7 +57,7 @@ class Factorisation:
         own = self._fitted.get_params()
         rank, share = params.get("factors", self.rank), params.get("regularization", own["regularization"])
         model: Recommender = next(self._fitted.path([rank], [share]))
-        return model.set_params(**{name: params[name] for name in ("ranking",) if name in params})
+        return model.set_params(**{name: params[name] for name in RANKING if name in params})
 
     def _fit(self) -> None:
         if self._failure is not None:
@@ -58,7 +65,7 @@ class Factorisation:
         if self._fitted is not None:
             return
         try:
-            model = self.study.new_model({**self.dear, "factors": self.rank})
+            model = self.study.new_model({**self.start, "factors": self.rank})
             self._fitted = model.fit(self.study.train, callback=self._watch)
         except Exception as error:
             self._failure = error
@@ -70,43 +77,54 @@ class Factorisation:
         return False
 
 
+@dataclass(frozen=True)
+class Cost:
+    """Seconds that one fit took: to its first value, and for each of the `points` after it."""
+
+    rank: int
+    users: int
+    first: float
+    each: float
+    points: int
+
+
 class Costs:
-    """Seconds of what comes next, from what the fits so far took; 0 before the first."""
+    """Seconds of what may come next, from what the last fits took; 0 before the first."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
-        self._fits: list[tuple[int, float, float]] = []  # rank, seconds of the fit, seconds per user and rank
-        self._users = 0
+        self._fits: list[Cost] = []
 
     def learn(self, fit: Factorisation) -> None:
-        """Take the times of the trials of a fit: the first holds the fit, the others only judge."""
+        """Take the times of the trials of a fit."""
         seconds = [trial.seconds for trial in fit.trials if trial.fit == fit.number]
-        if len(seconds) < 2:
-            return
-        each = statistics.median(seconds[1:])
-        self._fits.append((fit.rank, max(seconds[0] - each, 0.0), each / (fit.rank * fit.trials[0].users)))
-        self._users = fit.trials[0].users
-
-    def fit(self, rank: int) -> float:
-        """Seconds of a fit of this rank."""
-        if not self._fits:
-            return 0.0
-        last = self._fits[-1][0]
-        slowest = max(seconds for own, seconds, _ in self._fits[-3:] if own == last)
-        grown: float = (rank / last) ** GROWTH
-        return CAUTION * slowest * grown
-
-    def judging(self, rank: int, judge: Judge) -> float:
-        """Seconds to judge one point."""
-        return self._fits[-1][2] * rank * judge.users if self._fits else 0.0
+        if seconds:
+            each = statistics.median(seconds[1:] or [0.0])
+            self._fits.append(Cost(fit.rank, fit.trials[0].users, seconds[0], each, len(seconds) - 1))
 
     def search(self, rank: int) -> float:
-        """Seconds of a fit of this rank and of a climb along its path."""
-        return self.fit(rank) + (POINTS * self._fits[-1][2] * rank * self._users if self._fits else 0.0)
+        """A fit of this rank, and a climb along its path."""
+        if not self._fits:
+            return 0.0
+        last = self._fits[-1]
+        points = max(cost.points for cost in self._fits)
+        return self._first(rank) + CAUTION * points * last.each * rank / last.rank
 
     def refit(self, rank: int) -> float:
-        """Seconds of the last fit, to training and validation data, if there is to be one."""
-        if not self.study.refit:
-            return 0.0
+        """The fit to training and validation data at the end, if there is to be one."""
         more = 1 + self.study.judge.valid.nnz / max(self.study.train.nnz, 1)
-        return more * self.fit(rank)
+        return more * self._first(rank) if self.study.refit else 0.0
+
+    def judging(self, rank: int) -> float:
+        """The value of one point on all users, over all items."""
+        if not self._fits:
+            return 0.0
+        last = self._fits[-1]
+        return FULL_RANKING * last.each * rank / last.rank * self.study.judge.users / last.users
+
+    def _first(self, rank: int) -> float:
+        if not self._fits:
+            return 0.0
+        like = [cost for cost in self._fits[-3:] if cost.rank == self._fits[-1].rank]
+        growth: float = (rank / like[-1].rank) ** GROWTH
+        return CAUTION * growth * max(cost.first for cost in like)

@@ -18,6 +18,7 @@ from taylorank.output import atomic_path
 from taylorank.selection.trial import Trial
 
 FORMAT = 1
+REMEDY = "give another file, or delete this one"
 Key = tuple[str, int]
 
 
@@ -68,7 +69,7 @@ def _whole_lines(path: Path) -> list[Any]:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot read {path} ({error})", "give another file") from error
+        raise DataError(f"cannot read {path} ({error})", REMEDY) from error
     values = []
     for number, line in enumerate(lines, start=1):
         if not line:
@@ -76,20 +77,19 @@ def _whole_lines(path: Path) -> list[Any]:
         try:
             values.append(json.loads(line))
         except ValueError:
-            if number < len(lines) or number == 1:
-                raise DataError(
-                    f"line {number} of {path} is damaged", "remove that line, or give another file"
-                ) from None
+            if not values:
+                raise DataError(f"{path} is not the file of a tuning run", REMEDY) from None
+            if number < len(lines):
+                raise DataError(f"line {number} of {path} is damaged", f"remove that line, or {REMEDY}") from None
     return values
 
 
 def _refuse_other(path: Path, found: Any, wanted: dict[str, Any]) -> None:
-    remedy = "give another file, or delete this one"
     if not isinstance(found, dict) or "tuning" not in found:
-        raise DataError(f"{path} is not the file of a tuning run", remedy)
+        raise DataError(f"{path} is not the file of a tuning run", REMEDY)
     for name in wanted:
         if found.get(name) != wanted[name]:
-            raise DataError(f"{path} has {name} {_short(found.get(name))}, this run {_short(wanted[name])}", remedy)
+            raise DataError(f"{path} has {name} {_short(found.get(name))}, this run {_short(wanted[name])}", REMEDY)
 
 
 def _short(value: Any) -> str:
@@ -101,4 +101,4 @@ def _trial(path: Path, number: int, line: Any) -> Trial:
     try:
         return Trial(**{**line, "step_values": tuple(line["step_values"])})
     except (TypeError, KeyError):
-        raise DataError(f"line {number} of {path} is not a trial", "remove that line, or give another file") from None
+        raise DataError(f"line {number} of {path} is not a trial", f"remove that line, or {REMEDY}") from None

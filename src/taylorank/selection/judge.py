@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +10,12 @@ import numpy as np
 
 from taylorank.data import Interactions
 from taylorank.errors import DataError, ParameterError
-from taylorank.metrics import METRICS
-from taylorank.ranking import Scorer, evaluate
+from taylorank.metrics import DEFAULT
+from taylorank.ranking import Scorer, Shortlist, evaluate
+
+SHORTLIST = 200
+
+CHOOSING = (*DEFAULT, "recall_min", "map_min", "dcg")  # metrics of which more is better
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,8 @@ class Metric:
     def named(cls, text: str) -> Metric:
         """Read "name@cutoff"."""
         name, at, cutoff = str(text).partition("@")
-        if name not in METRICS or not at or not cutoff.isdecimal() or int(cutoff) < 1:
-            known = ", ".join(f"{one}@10" for one in METRICS)
+        if name not in CHOOSING or not at or not cutoff.isdecimal() or int(cutoff) < 1:
+            known = ", ".join(f"{one}@10" for one in CHOOSING)
             raise ParameterError(f"no metric is called {text!r}", f"write one such as {known}")
         return cls(name, int(cutoff))
 
@@ -72,6 +76,24 @@ class Judge:
         chosen[np.random.default_rng(seed).permutation(users)[:count]] = True
         part = self.valid.select(np.repeat(chosen, self.valid.by_user.row_lengths), f"{count} users")
         return replace(self, valid=part)
+
+
+class ShortJudge:
+    """Values models much like `first()` by the items which that one ranks best: far quicker, and nearly the same."""
+
+    def __init__(self, judge: Judge, first: Callable[[], Scorer]) -> None:
+        self.metric, self.users = judge.metric, judge.users
+        self._judge, self._first = judge, first
+        self._list: Shortlist | None = None
+
+    def value(self, model: Scorer) -> float:
+        """Return the metric's mean over the users."""
+        if self._judge.fold_in is not None:
+            return self._judge.value(model)  # each model folds the users in by itself
+        if self._list is None:
+            length = max(SHORTLIST, 5 * self.metric.cutoff)
+            self._list = Shortlist(self._first(), self._judge.valid, seen=self._judge.seen, length=length)
+        return self._list.evaluate(model, metric=self.metric.name, k=self.metric.cutoff)
 
 
 def folded_in(model: Any, shown: Interactions) -> Scorer:

@@ -22,8 +22,8 @@ from taylorank.selection.factorisation import Costs, Factorisation
 from taylorank.selection.space import lattice, nearest
 from taylorank.selection.study import BudgetSpent, Stopped, Study
 
-PATH = ("factors", "regularization", "ranking")  # free once there is a fit
-SAMPLE_USERS = 5000
+PATH = ("factors", "regularization", "ranking", "popularity_discount")  # free once there is a fit
+SAMPLE_USERS = 10_000
 SCREEN_RANK = 256
 SCREEN_SHARE = 0.45  # of the seconds
 FINALISTS = 3
@@ -58,7 +58,9 @@ class PathSearch:
         self.dear = {name: values for name, values in axes.items() if name not in PATH}
         self.at = {name: nearest(values, own[name]) for name, values in axes.items()}
         self.costs = Costs(study)
+        self.steps: tuple[int, ...] = (2, 1)
         self.best: Factorisation | None = None
+        self.values: dict[tuple[Any, ...], float] = {}  # by rank and what needs a fit of its own
 
     def run(self) -> None:
         """Go through the stages as far as the budget goes."""
@@ -83,19 +85,21 @@ class PathSearch:
         """Climb with fits of rank `screen`, then from there with the largest that the budget allows."""
         seconds = self.study.budget.seconds
         kept = 0.0 if seconds is None else (1 - SCREEN_SHARE) * seconds
+        self.steps = (2,)
         try:
             self._stage(screen, steps=(2, 1), seconds=kept, fits=1)
         except Stopped:
             raise
         except BudgetSpent:
             pass
+        self.steps = (2, 1)
         if self.at.get("factors", screen) < screen:
             return  # smaller is better already
         affordable = [rank for rank in self.ranks if self.costs.search(rank) + self.costs.refit(rank) < self._left]
-        rank = max(affordable, default=screen)
+        rank = max([screen, *affordable])
         if rank > screen:
             self.best = None  # the finalists come from this stage
-            self._stage(rank, steps=(1,), seconds=self.costs.refit(rank))
+        self._stage(rank, steps=(1,), seconds=self.costs.refit(rank))
 
     @property
     def _left(self) -> float:
@@ -113,36 +117,44 @@ class PathSearch:
 
     def _fit(self, dear: dict[str, Any], rank: int, *, seconds: float = 0.0, fits: int = 0) -> float:
         """Fit, look for the best point of its path, and return its value."""
-        number = self.study.begin_fit(seconds=seconds + self.costs.search(rank), fits=fits)
-        fit = Factorisation(self.study, dear, rank, number)
-        self._along(fit)
-        self.costs.learn(fit)
-        if fit.value > (self.best.value if self.best is not None else -math.inf):
-            self.best = fit
-            self.at = {**self.at, **fit.ranked[0].params}
+        key = (rank, *dear.values())
+        if key in self.values:
+            return self.values[key]
+        self.study.begin_fit(seconds=seconds + self.costs.search(rank), fits=fits)
+        is_first = self.best is None
+        reached = min(rank, self.at.get("factors", rank))
+        start = {**self.at, **dear, **({"factors": rank if is_first else reached} if "factors" in self.at else {})}
+        fit = Factorisation(self.study, start, self.sample, rank=rank)
+        try:
+            self._along(fit, try_ranks=is_first)
+        finally:
+            self.costs.learn(fit)
+            if fit.value > (-math.inf if self.best is None else self.best.value):
+                self.best, self.at = fit, {**self.at, **fit.ranked[0].params}
+        self.values[key] = fit.value
         return fit.value
 
-    def _along(self, fit: Factorisation) -> None:
-        """Judge all points of the path if that is quick, else climb from where the search stands."""
-        axes = {**self.cheap}
-        if "factors" in axes:
-            axes["factors"] = [rank for rank in self.ranks if rank <= fit.rank]
+    def _along(self, fit: Factorisation, *, try_ranks: bool) -> None:
+        """Judge every point of the path if that is quick; else climb, over the ranks only where that is asked for."""
+        axes = {name: [v for v in values if name != "factors" or v <= fit.rank] for name, values in self.cheap.items()}
         if self._is_light(fit.rank):
             for values in itertools.product(*axes.values()):
                 fit.point(dict(zip(axes, values, strict=True)), self.sample)
-            return
+        elif fit.point({}, fit.quick).value is not None:
+            self._climb(fit, {name: values for name, values in axes.items() if name != "factors"})
+            if try_ranks and "factors" in axes:
+                self._climb(fit, {"factors": axes["factors"]})
+
+    def _climb(self, fit: Factorisation, axes: dict[str, list[Any]]) -> None:
+        """Climb over some parameters from the best point of the fit."""
+        standing = fit.ranked[0].params
 
         def value(place: Place) -> float:
-            point = fit.point({name: axes[name][i] for name, i in place.items()}, self.sample)
+            point = fit.point({**standing, **{name: axes[name][i] for name, i in place.items()}}, fit.quick)
             return -math.inf if point.value is None else point.value
 
-        start = {name: values.index(self.at[name]) for name, values in axes.items() if name != "factors"}
-        if "factors" in axes:
-            start["factors"] = len(axes["factors"]) - 1
-        order = {name: len(axes[name]) for name in start}
-        value(start)
-        if fit.value > -math.inf:
-            climb(order, start, value, steps=(1,))
+        start = {name: values.index(standing[name]) for name, values in axes.items()}
+        climb({name: len(values) for name, values in axes.items()}, start, value, steps=self.steps)
 
     def _is_light(self, rank: int) -> bool:
         points = math.prod(len(values) for values in self.cheap.values())
@@ -153,6 +165,6 @@ class PathSearch:
         if self.best is None or self.sample is self.study.judge:
             return
         for trial in self.best.ranked[:FINALISTS]:
-            if self._left < self.costs.judging(self.best.rank, self.study.judge) + self.costs.refit(self.best.rank):
+            if self._left < self.costs.judging(self.best.rank) + self.costs.refit(self.best.rank):
                 return
             self.best.point(trial.params, self.study.judge)

@@ -118,7 +118,7 @@ class Tpe:
     def __init__(self, space: Space, *, seed: int) -> None:
         import optuna
 
-        pruner = optuna.pruners.MedianPruner(PRUNE_AFTER_TRIALS, PRUNE_AFTER_STEPS)
+        pruner = optuna.pruners.MedianPruner(PRUNE_AFTER_TRIALS, PRUNE_AFTER_STEPS + 1)
         sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=8)
         with _Quiet():
             self._study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)

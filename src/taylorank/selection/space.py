@@ -81,6 +81,7 @@ _RG: dict[str, Range | Choice] = {
     "regularization": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)),
     "proposal_exponent": Range(0.2, 1.0),
     "context_exponent": Range(0.8, 1.6),
+    "popularity_discount": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)),
 }
 _SAMPLED: dict[str, Range | Choice] = {
     "factors": Choice((32, 64, 128)),
@@ -88,6 +89,7 @@ _SAMPLED: dict[str, Range | Choice] = {
     "proposal_exponent": Range(0.0, 1.0),
     "context_exponent": Range(0.6, 1.4),
     "negatives": Range(3, 3000, log=True, integer=True),
+    "popularity_discount": Range(0.0, 0.4),
 }
 
 # A model's name in `models.registry` → what tuning tries when nobody says.
@@ -96,6 +98,12 @@ SPACES: dict[str, Space] = {
     "rgx": _RG,
     "sampled-rg2": _SAMPLED,
     "sampled-rgx": _SAMPLED,
+    "released-rg": {
+        "factors": Choice((32, 64, 128)),
+        "alpha": Range(1e-3, 10.0, log=True),
+        "beta": Range(0.0, 0.9),
+        "regularization": Range(1e-4, 1.0, log=True),
+    },
     "wrmf": {
         "factors": Choice((32, 64, 128)),
         "alpha": Range(0.5, 100.0, log=True),

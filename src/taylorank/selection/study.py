@@ -14,7 +14,7 @@ from taylorank.data import Interactions
 from taylorank.errors import ParameterError, TaylorankError
 from taylorank.models.recommender import Recommender
 from taylorank.selection.journal import Journal, Key, key_of
-from taylorank.selection.judge import Judge
+from taylorank.selection.judge import Judge, ShortJudge
 from taylorank.selection.space import Space
 from taylorank.selection.trial import Status, Trial
 
@@ -37,7 +37,7 @@ class Budget:
 
     trials: int | None
     seconds: float | None
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=lambda: time.perf_counter())
     carried: float = 0.0
 
     def __post_init__(self) -> None:
@@ -94,7 +94,7 @@ class Study:
     def tried(
         self,
         params: dict[str, Any],
-        judge: Judge,
+        judge: Judge | ShortJudge,
         *,
         fit: int,
         fitted: Callable[[], Recommender],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import statistics
 from typing import Any
 
 from taylorank.models.recommender import Recommender
@@ -21,7 +22,7 @@ def trial_search(study: Study) -> str:
     steps = study.judge.on_sample(STEP_USERS, seed=study.seed)
     try:
         while True:
-            number = study.begin_fit()
+            number = study.begin_fit(seconds=_expected(study))
             params = source.ask()
             if params is None:
                 break
@@ -31,6 +32,12 @@ def trial_search(study: Study) -> str:
     except BudgetSpent:
         pass
     return source.method
+
+
+def _expected(study: Study) -> float:
+    """Return the seconds of one more trial and, if there is to be one, of the last fit."""
+    seconds = [trial.seconds for trial in study.trials if trial.status == "complete"]
+    return statistics.median(seconds) + (max(seconds) if study.refit else 0.0) if seconds else 0.0
 
 
 class Watch:

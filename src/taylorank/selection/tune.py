@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
-from taylorank.data import Interactions, share_ids
+from taylorank.data import Interactions, merge
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.models.registry import MODELS, model_class
@@ -85,11 +83,11 @@ def tune(
     study = Study(base, train, judge, chosen, budget, Journal(file, header), seed, callback, refit=refit)
     status: Literal["complete", "interrupted"] = "complete"
     search = path_search if has_path(base) else trial_search
-    method = search.__doc__ or ""
+    method = "interrupted"
     try:
         method = search(study)
     except KeyboardInterrupt:
-        status, method = "interrupted", "interrupted"
+        status = "interrupted"
     return _result(study, name=name, method=method, status=status)
 
 
@@ -99,12 +97,12 @@ def _result(study: Study, *, name: str, method: str, status: Literal["complete",
     best = study.best
     if best is None or best.value is None:
         raise _nothing(study, interrupted=status == "interrupted")
-    refit = study.refit and status == "complete"
-    if refit:
-        study.model = None  # room for the next
-        study.model = study.new_model(best.params).fit(union(study.train, study.judge.valid))
-    elif study.model is None and status == "complete":
-        study.model = study.new_model(best.params).fit(study.train)  # the best trial came from the file
+    refitted = False
+    if status == "complete":
+        try:
+            refitted = _last_fit(study, best)
+        except KeyboardInterrupt:
+            status = "interrupted"
     ended = time.perf_counter()
     return Tuning(
         name=name,
@@ -117,10 +115,20 @@ def _result(study: Study, *, name: str, method: str, status: Literal["complete",
         budget={"trials": study.budget.trials, "seconds": study.budget.seconds},
         method=method,
         status=status,
-        refitted=refit,
+        refitted=refitted,
         advice=advise(study.space, best.params, study.trials, study.model, seed=study.seed),
         parts={"search": round(searched - study.budget.began, 3), "last fit": round(ended - searched, 3)},
     )
+
+
+def _last_fit(study: Study, best: Trial) -> bool:
+    """Fit the best to all data if that is wanted, or to train if the trial came from the file; say which."""
+    if study.refit:
+        study.model = None  # makes room
+        study.model = study.new_model(best.params).fit(merge(study.train, study.judge.valid))
+    elif study.model is None:
+        study.model = study.new_model(best.params).fit(study.train)
+    return study.refit
 
 
 def resolve(model: Recommender | type[Recommender] | str) -> tuple[str, Recommender]:
@@ -130,16 +138,6 @@ def resolve(model: Recommender | type[Recommender] | str) -> tuple[str, Recommen
         raise ParameterError(f"{model!r} is not a model", f"give a model, or one of {', '.join(MODELS)}")
     names = [name for name, kind in MODELS.items() if type(base) is kind]
     return (names[0] if names else type(base).__name__), base
-
-
-def union(train: Interactions, valid: Interactions) -> Interactions:
-    """Return the interactions of both, over the ids of both; a pair in both keeps the strength of `valid`."""
-    parts = share_ids(train, valid)
-    rows = np.concatenate([part.by_user.row_of_entry() for part in parts]).astype(np.int32)
-    columns = np.concatenate([part.by_user.indices for part in parts]).astype(np.int32)
-    binary = all(part.is_binary for part in parts)
-    strengths = None if binary else np.concatenate([part.strengths for part in parts])
-    return Interactions.from_positions((parts[0].users, rows), (parts[0].items, columns), strengths=strengths)
 
 
 def _checked_space(name: str, base: Recommender, space: Space | None) -> Space:
