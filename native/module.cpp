@@ -24,8 +24,8 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-GatherSumChunk<float> kernel_of(const Level& level, float) { return level.gather_sum_float; }
-GatherSumChunk<double> kernel_of(const Level& level, double) { return level.gather_sum_double; }
+const GatherSumLevel<float>& kernel_of(const Level& level, float) { return level.gather_sum_float; }
+const GatherSumLevel<double>& kernel_of(const Level& level, double) { return level.gather_sum_double; }
 NonzeroScoresChunk<float> scores_kernel_of(const Level& level, float) { return level.nonzero_scores_float; }
 NonzeroScoresChunk<double> scores_kernel_of(const Level& level, double) { return level.nonzero_scores_double; }
 
@@ -35,7 +35,7 @@ void bind_gather_sum(nb::module_& module) {
         "gather_sum",
         [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, Matrix<const T> factors,
            std::optional<Vector<const T>> weights, Matrix<T> out, const std::string& level, int threads,
-           std::int64_t chunk_items) {
+           std::int64_t chunk_items, std::int64_t band_rows) {
             const nb::gil_scoped_release unlocked;
             const Rows rows{indptr.data(), static_cast<std::int64_t>(indptr.shape(0)) - 1};
             check_rows(rows, static_cast<std::int64_t>(indices.shape(0)));
@@ -50,10 +50,10 @@ void bind_gather_sum(nb::module_& module) {
                                        static_cast<std::int64_t>(factors.shape(0)),
                                        static_cast<std::int64_t>(factors.shape(1)),
                                        out.data()};
-            gather_sum(problem, kernel_of(level_named(level), T{}), chunk_items, threads);
+            gather_sum(problem, kernel_of(level_named(level), T{}), chunk_items, band_rows, threads);
         },
         "indptr"_a.noconvert(), "indices"_a.noconvert(), "factors"_a.noconvert(), "weights"_a.noconvert().none(),
-        "out"_a.noconvert(), "level"_a, "threads"_a, "chunk_items"_a = 0);
+        "out"_a.noconvert(), "level"_a, "threads"_a, "chunk_items"_a = 0, "band_rows"_a = 0);
 }
 
 template <class T>
@@ -163,4 +163,5 @@ NB_MODULE(_native, module) {
     taylorank::bind_top_k(module);
     taylorank::bind_row_solve(module);
     taylorank::bind_turn(module);
+    taylorank::bind_gram(module);
 }

@@ -7,6 +7,8 @@
     template <class T>                                                  \
     bool gather_sum_chunk(const GatherSum<T>&, const Chunk&, T* carry); \
     template <class T>                                                  \
+    bool gather_sum_bands(const GatherSum<T>&, std::int64_t, std::int64_t, std::int64_t, std::int64_t*); \
+    template <class T>                                                  \
     bool nonzero_scores_chunk(const NonzeroScores<T>&, const Chunk&);   \
     extern const TopKLevel top_k_level;                                 \
     template <class T>                                                  \
@@ -19,6 +21,9 @@
     RowMethod<T> careful_method();                                      \
     template <class T>                                                  \
     void turn_rows(const Turn<T>&, std::int64_t, std::int64_t);         \
+    template <class T>                                                  \
+    void gram_rows(const Gram<T>&, std::int64_t, std::int64_t, double*, T*); \
+    extern const InverseLevel inverse_level;                            \
     }
 #define TAYLORANK_ROWS_OF(level, T)                                                           \
     RowMethods<T> {                                                                           \
@@ -27,10 +32,12 @@
     }
 #define TAYLORANK_LEVEL_OF(level)                                                            \
     Level {                                                                                  \
-        #level, level::gather_sum_chunk<float>, level::gather_sum_chunk<double>,             \
+        #level, {level::gather_sum_chunk<float>, level::gather_sum_bands<float>},            \
+            {level::gather_sum_chunk<double>, level::gather_sum_bands<double>},              \
             level::nonzero_scores_chunk<float>, level::nonzero_scores_chunk<double>,         \
             &level::top_k_level, TAYLORANK_ROWS_OF(level, float),                            \
-            TAYLORANK_ROWS_OF(level, double), level::turn_rows<float>, level::turn_rows<double> \
+            TAYLORANK_ROWS_OF(level, double), level::turn_rows<float>, level::turn_rows<double>, \
+            level::gram_rows<float>, level::gram_rows<double>, &level::inverse_level         \
     }
 
 TAYLORANK_DECLARE(baseline)

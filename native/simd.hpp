@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "gather_sum.hpp"
+#include "gram.hpp"
+#include "inverse.hpp"
 #include "nonzero_scores.hpp"
 #include "top_k.hpp"
 #include "row_solve.hpp"
@@ -14,8 +16,8 @@ namespace taylorank {
 
 struct Level {
     const char* name;
-    GatherSumChunk<float> gather_sum_float;
-    GatherSumChunk<double> gather_sum_double;
+    GatherSumLevel<float> gather_sum_float;
+    GatherSumLevel<double> gather_sum_double;
     NonzeroScoresChunk<float> nonzero_scores_float;
     NonzeroScoresChunk<double> nonzero_scores_double;
     const TopKLevel* top_k;
@@ -23,6 +25,9 @@ struct Level {
     RowMethods<double> rows_double;
     TurnRows<float> turn_float;
     TurnRows<double> turn_double;
+    GramRows<float> gram_float;
+    GramRows<double> gram_double;
+    const InverseLevel* inverse;
 };
 
 // Built and supported by this CPU, slowest first; never empty. Found once, when first asked.

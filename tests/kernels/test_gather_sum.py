@@ -31,12 +31,14 @@ def random_factors(n: int, width: int, dtype: Any = np.float32) -> np.ndarray:
     return np.random.default_rng(1).standard_normal((n, width)).astype(dtype)
 
 
-def run_native(rows: CSR, factors: np.ndarray, *, level: str = "", threads: int = 1, chunk_items: int = 0) -> Any:
+def run_native(
+    rows: CSR, factors: np.ndarray, *, level: str = "", threads: int = 1, chunk_items: int = 0, band_rows: int = 0
+) -> Any:
     assert backend.native is not None
     out = np.full((rows.n_rows, factors.shape[1]), np.nan, dtype=factors.dtype)
     weights = None if rows.weights is None else rows.weights.astype(factors.dtype)
     level = level or LEVELS[-1]
-    backend.native.gather_sum(rows.indptr, rows.indices, factors, weights, out, level, threads, chunk_items)
+    backend.native.gather_sum(rows.indptr, rows.indices, factors, weights, out, level, threads, chunk_items, band_rows)
     return out
 
 
@@ -109,6 +111,43 @@ def test_any_rows_cut_anywhere(lengths, width, weighted, chunk_items, dtype):
     result = run_native(rows, factors, chunk_items=chunk_items)
     assert_exact(result, rows, factors)
     assert result.tobytes() == run_native(rows, factors, chunk_items=chunk_items, threads=3).tobytes()
+
+
+@needs_native
+@settings(deadline=None, max_examples=150)
+@given(
+    lengths=st.lists(st.integers(0, 12), max_size=30),
+    width=st.integers(0, 40),
+    weighted=st.booleans(),
+    rising=st.booleans(),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_bands_add_in_the_order_of_the_entries(lengths, width, weighted, rising, dtype):
+    rows = random_rows(lengths, 9, weighted=weighted)
+    if rising:
+        sorted_rows = np.lexsort((rows.indices, rows.row_of_entry()))
+        rows = dataclasses.replace(rows, indices=rows.indices[sorted_rows])
+    factors = random_factors(9, width, dtype)
+    whole = run_native(rows, factors, chunk_items=10**6)  # one chunk: nothing is carried
+    for band_rows in (1, 2, 4, 9, 100):
+        for threads in (1, 3):
+            result = run_native(rows, factors, band_rows=band_rows, threads=threads)
+            assert result.tobytes() == whole.tobytes()
+
+
+@needs_native
+@pytest.mark.parametrize("level", LEVELS)
+def test_large_problems_run_in_bands_with_the_same_sums(level):
+    rows = random_rows(np.full(100, 4000), 70_000, weighted=True)
+    factors = random_factors(70_000, 40)  # 11 MB: eleven bands by default
+    result = run_native(rows, factors, level=level)
+    assert_exact(result, rows, factors)
+    assert result.tobytes() == run_native(rows, factors, level=level, threads=3).tobytes()
+    assert result.tobytes() == run_native(rows, factors, level=level, band_rows=26_000).tobytes()
+    assert result.tobytes() != run_native(rows, factors, level=level, chunk_items=1000).tobytes()
+    bad = dataclasses.replace(rows, indices=np.where(np.arange(rows.nnz) == 7, 70_000, rows.indices).astype(np.int32))
+    with pytest.raises(ParameterError, match="index 70000 at position 7"):
+        gather_sum(bad, factors)
 
 
 @pytest.mark.parametrize(

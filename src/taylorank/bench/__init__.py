@@ -17,7 +17,9 @@ BENCHMARKS = {
     "read": "taylorank.bench.read",
     "rg2-defaults": "taylorank.bench.defaults",
     "top-k": "taylorank.bench.top_k",
-    "row-solve": "taylorank.bench.row_solve",
+    "als": "taylorank.bench.als",
+    "growth": "taylorank.bench.growth",
+    "memory": "taylorank.bench.memory",
 }
 
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from taylorank.bench.gather_sum import long_tailed
 from taylorank.bench.machine import describe_machine
-from taylorank.bench.timing import Times, time_in_turns
-from taylorank.bench.top_k import K_BEST, Contenders, blas_threads, implicit_model, keep_last, numpy_top_k
+from taylorank.bench.timing import Times, blas_threads, time_in_turns
+from taylorank.bench.top_k import K_BEST, Contenders, implicit_model, keep_last, numpy_top_k
 from taylorank.data import Interactions
 from taylorank.kernels import top_k
 from taylorank.metrics import DEFAULT

@@ -93,13 +93,7 @@ def time_case(rows: CSR, width: int, *, repeats: int, threads: int) -> dict[str,
 
 def summary(times: Times, ours: Times, gathered: int) -> dict[str, float]:
     """Return seconds, how many times slower than ours, and gathered bytes per second, at the median."""
-    return {
-        "median_s": round(times.median, 6),
-        "min_s": round(times.best, 6),
-        "times_ours": round(times.median / ours.median, 3),
-        "min_times_ours": round(times.best / ours.best, 3),
-        "gathered_gb_per_s": round(gathered / times.median / 1e9, 1),
-    }
+    return times.against(ours) | {"gathered_gb_per_s": round(gathered / times.median / 1e9, 1)}
 
 
 def our_contenders(rows: CSR, factors: NDArray[Any], plain: NDArray[Any], *, threads: int) -> Contenders:

@@ -8,7 +8,6 @@ is its own; the results must agree.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from taylorank.bench.process import in_own_process, peak_mb
 
 ROWS = 20_000_000
 QUICK_ROWS = 200_000
@@ -69,7 +70,7 @@ def _compare(kind: str, path: Path, repeats: int) -> dict[str, Any]:
     runs: dict[str, list[dict[str, Any]]] = {"taylorank": [], "pandas": []}
     for _ in range(repeats):
         for contender, records in runs.items():
-            records.append(_in_own_process(contender, path))
+            records.append(in_own_process("taylorank.bench.read", contender, str(path)))
     best = {name: _summary(records) for name, records in runs.items()}
     if len({tuple(b["shape"]) for b in best.values()}) != 1:
         raise AssertionError(f"the contenders disagree: {best}")
@@ -90,13 +91,6 @@ def _summary(records: list[dict[str, Any]]) -> dict[str, Any]:
         "peak_above_import_mb": float(np.median([r["peak_above_import_mb"] for r in records])),
         "shape": records[0]["shape"],
     }
-
-
-def _in_own_process(contender: str, path: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "taylorank.bench.read", contender, str(path)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    record: dict[str, Any] = json.loads(done.stdout)
-    return record
 
 
 def with_taylorank(path: Path) -> Any:
@@ -126,12 +120,6 @@ def with_pandas(path: Path) -> Any:
     return sparse.csr_array((ones, (users, items)), shape=(len(user_ids), len(item_ids)))
 
 
-def _peak_mb() -> float:
-    """Return the peak resident memory of this process (getrusage would count the parent's as well)."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return int(status["VmHWM"].split()[0]) / 1024
-
-
 def _measure(contender: str, path: Path) -> dict[str, Any]:
     """Import first, so that both are timed on their work alone."""
     if contender == "pandas":
@@ -144,11 +132,11 @@ def _measure(contender: str, path: Path) -> dict[str, Any]:
         import taylorank.data.text
 
         assert taylorank.data.text
-    imported = _peak_mb()
+    imported = peak_mb()
     start = time.perf_counter()
     matrix = {"taylorank": with_taylorank, "pandas": with_pandas}[contender](path)
     seconds = time.perf_counter() - start
-    peak = _peak_mb()
+    peak = peak_mb()
     shape = [*matrix.shape, matrix.nnz]
     return {"seconds": seconds, "peak_mb": peak, "peak_above_import_mb": peak - imported, "shape": shape}
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,26 @@ class Times:
         """The middle repeat."""
         return statistics.median(self.seconds)
 
+    def against(self, ours: Times) -> dict[str, float]:
+        """Return seconds, and how many times those of ours they are, at the median and at the best."""
+        return {
+            "median_s": round(self.median, 6),
+            "min_s": round(self.best, 6),
+            "times_ours": round(self.median / ours.median, 3),
+            "min_times_ours": round(self.best / ours.best, 3),
+        }
+
+
+def sample_in_turns(contenders: Mapping[str, Callable[[], Sequence[float]]], *, repeats: int) -> dict[str, Times]:
+    """Call every contender once for nothing, then all of them in turn, `repeats` times; each returns its seconds."""
+    for call in contenders.values():
+        call()
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(repeats):
+        for name, call in contenders.items():
+            seconds[name].extend(call())
+    return {name: Times(tuple(values)) for name, values in seconds.items()}
+
 
 def time_in_turns(contenders: Mapping[str, Callable[[], object]], *, repeats: int) -> dict[str, Times]:
     """Call every contender once unmeasured, then all of them in turn, `repeats` times.
@@ -31,12 +53,25 @@ def time_in_turns(contenders: Mapping[str, Callable[[], object]], *, repeats: in
     >>> sorted(time_in_turns({"sum": lambda: sum(range(9)), "nothing": lambda: None}, repeats=3))
     ['nothing', 'sum']
     """
-    for call in contenders.values():
+    return sample_in_turns({name: timed(call) for name, call in contenders.items()}, repeats=repeats)
+
+
+def timed(call: Callable[[], object]) -> Callable[[], list[float]]:
+    """Return a function that makes the call and returns its seconds."""
+
+    def measure() -> list[float]:
+        start = time.perf_counter()
         call()
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(repeats):
-        for name, call in contenders.items():
-            start = time.perf_counter()
-            call()
-            seconds[name].append(time.perf_counter() - start)
-    return {name: Times(tuple(values)) for name, values in seconds.items()}
+        return [time.perf_counter() - start]
+
+    return measure
+
+
+def blas_threads(threads: int) -> AbstractContextManager[Any]:
+    """Limit the threads of BLAS, where threadpoolctl is installed (implicit brings it)."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    limits: AbstractContextManager[Any] = threadpool_limits(threads, "blas")
+    return limits

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from taylorank.bench.gather_sum import ITEMS, USERS, long_tailed
 from taylorank.bench.machine import describe_machine
-from taylorank.bench.timing import Times, time_in_turns
+from taylorank.bench.timing import Times, blas_threads, time_in_turns
 from taylorank.data.csr import CSR
 from taylorank.kernels import top_k
 
@@ -80,13 +79,7 @@ def time_case(seen: CSR, width: int, *, repeats: int, threads: int) -> dict[str,
 
 def summary(times: Times, ours: Times, operations: int) -> dict[str, float]:
     """Return seconds, how many times slower than ours, and operations of the product per second, at the best."""
-    return {
-        "median_s": round(times.median, 4),
-        "min_s": round(times.best, 4),
-        "times_ours": round(times.median / ours.median, 3),
-        "min_times_ours": round(times.best / ours.best, 3),
-        "gflop_per_s": round(operations / times.best / 1e9, 1),
-    }
+    return times.against(ours) | {"gflop_per_s": round(operations / times.best / 1e9, 1)}
 
 
 def keep_last(call: Callable[[], object], results: dict[str, Any], name: str) -> Callable[[], object]:
@@ -96,16 +89,6 @@ def keep_last(call: Callable[[], object], results: dict[str, Any], name: str) ->
         results[name] = call()
 
     return kept
-
-
-def blas_threads(threads: int) -> AbstractContextManager[Any]:
-    """Limit the threads of BLAS, where threadpoolctl is installed (implicit brings it)."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return nullcontext()
-    limits: AbstractContextManager[Any] = threadpool_limits(threads, "blas")
-    return limits
 
 
 def gemm(users: NDArray[np.float32], items: NDArray[np.float32], *, threads: int) -> None:

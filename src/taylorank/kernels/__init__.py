@@ -3,11 +3,13 @@
 from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.backend import KernelInfo, kernel_info
 from taylorank.kernels.gather_sum import gather_sum
+from taylorank.kernels.gram import gram, inverse
 from taylorank.kernels.nonzero_scores import nonzero_scores
 from taylorank.kernels.row_solve import row_solve
 from taylorank.kernels.row_system import RowSystem, Tilt
 from taylorank.kernels.threads import threads
 from taylorank.kernels.top_k import top_k, top_k_scores
+from taylorank.kernels.turn import turn
 
 __all__ = [
     "KernelInfo",
@@ -15,10 +17,13 @@ __all__ = [
     "Tilt",
     "aligned_empty",
     "gather_sum",
+    "gram",
+    "inverse",
     "kernel_info",
     "nonzero_scores",
     "row_solve",
     "threads",
     "top_k",
     "top_k_scores",
+    "turn",
 ]

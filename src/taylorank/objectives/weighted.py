@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
-from taylorank.kernels import RowSystem, nonzero_scores
+from taylorank.kernels import RowSystem, gram, nonzero_scores
 
 Floats = NDArray[Any]
-STRIP = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +106,10 @@ def _by_column(rows: CSR, values: Floats | float) -> Floats | float:
 
 
 def weighted_gram(factors: Floats, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Fᵀ diag(w) F, strip by strip, summed in float64."""
-    total = np.zeros((factors.shape[1], factors.shape[1]))
-    roots = np.sqrt(weights).astype(factors.dtype)
-    for start in range(0, len(factors), STRIP):
-        strip = factors[start : start + STRIP] * roots[start : start + STRIP, None]
-        total += strip.T @ strip
-    return total
+    """Fᵀ diag(w) F, summed in float64."""
+    if len(weights) and np.all(weights == weights[0]):
+        return float(weights[0]) * gram(factors)
+    return gram(factors * np.sqrt(weights).astype(factors.dtype)[:, None])
 
 
 def wrmf_objective(data: Interactions, *, alpha: float, regularization: float) -> Weighted:

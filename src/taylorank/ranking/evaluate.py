@@ -79,7 +79,8 @@ def evaluate(
     truth = relevance(model, test, gain)
     hidden = Hidden(model, seen_parts(model, seen))
     accounts = open_accounts(wanted, Task(model, truth, hidden, model.seen if counts is None else counts))
-    with threads(getattr(model, "num_threads", None) if num_threads is None else num_threads):
+    own = getattr(model, "num_threads", None) or None  # to some libraries 0 is all
+    with threads(own if num_threads is None else num_threads):
         for block in _blocks(model, truth, hidden, max(w.cutoff or 0 for w in wanted)):
             for account in accounts:
                 account.add(block)

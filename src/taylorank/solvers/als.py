@@ -2,10 +2,11 @@
 
 In the scaled variables P' = √c P, Q' = √q Q (see `objectives.rg`):
 
-    P' = S' Q' (Q'ᵀQ' + λ I)⁻¹            Q' = S'ᵀ P' (P'ᵀP' + λ C I)⁻¹
+    P' = S' [Q' (Q'ᵀQ' + λ I)⁻¹]            Q' = [S'ᵀ P'] (P'ᵀP' + λ C I)⁻¹
 
 A sweep costs one sparse product each way, two Gram matrices and two Cholesky factorisations:
-O(nnz·K + (M + N)·K² + K³).
+O(nnz·K + (M + N)·K² + K³). The brackets keep both small products and, because S' = B (I − √q √qᵀ), both centrings on
+the side of the items, as a rule the smaller one: of P', a sweep is only the sparse products and one Gram matrix.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from taylorank.errors import ParameterError
+from taylorank.kernels import aligned_empty, gram, inverse, turn
+from taylorank.kernels.backend import thread_count
 from taylorank.objectives import RG
 from taylorank.solvers.centred import CentredMatrix
 from taylorank.solvers.spectral import scaled_matrix
-from taylorank.solvers.svd import STRIP, gram
+from taylorank.solvers.svd import STRIP
 from taylorank.solvers.sweeps import AlsSweep, SweepState, run_sweeps
 
 Floats = NDArray[Any]
@@ -62,10 +64,11 @@ def solve_als(
 
 
 def iterate(objective: RG, matrix: CentredMatrix, Q: Floats, *, penalty: float, done: int = 0) -> Iterator[AlsSweep]:
-    """Yield sweep after sweep from Q' = √q Q, without end."""
+    """Yield sweep after sweep from Q' = √q Q, without end; ask a sweep for its factors before the next."""
     ridge = penalty * objective.context_total
+    P = aligned_empty((matrix.shape[0], Q.shape[1]), Q.dtype)  # the same for all sweeps
     while True:
-        P = half_step(matrix.apply(Q), gram(Q), penalty)
+        P = matrix.apply(half_step(Q, gram(Q), penalty), out=P)
         image = matrix.apply_transposed(P)
         users = gram(P)
         Q = half_step(image, users, ridge)
@@ -84,18 +87,10 @@ def _random(matrix: CentredMatrix, factors: int, random_state: int) -> Floats:
     return start
 
 
-def half_step(image: Floats, square: NDArray[np.float64], ridge: float) -> Floats:
-    """Return image · (square + ridge I)⁻¹."""
-    system = square + ridge * np.eye(len(square))
-    try:
-        factor = linalg.cho_factor(system, lower=True)
-    except linalg.LinAlgError:
-        # A rank-deficient Gram matrix without ridge: the least-norm solution is the limit of small ridges.
-        inverse = linalg.pinvh(system)
-    else:
-        inverse = linalg.cho_solve(factor, np.eye(len(square)))
-    out: Floats = image @ inverse.astype(image.dtype)
-    return out
+def half_step(rows: Floats, square: NDArray[np.float64], ridge: float) -> Floats:
+    """Return rows · (square + ridge I)⁻¹."""
+    solved = inverse(square + ridge * np.eye(len(square)))
+    return turn(rows, solved.astype(rows.dtype), threads=thread_count())
 
 
 def _loss(objective: RG, image: Floats, Q: Floats, users: NDArray[np.float64], penalty: float) -> float:

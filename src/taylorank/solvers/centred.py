@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import CSR
-from taylorank.kernels import gather_sum
+from taylorank.kernels import aligned_empty, gather_sum
+
+STRIP = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class CentredMatrix:
-    """S = B − a bᵀ, with B sparse (M × N) in both orders, a (M,) and b (N,); never formed.
+    """S = B − a bᵀ where a = B b and ‖b‖ = 1, so that S = B (I − b bᵀ); never formed.
 
-    >>> import numpy as np
+    B is sparse (M × N), in both orders; a is `left` (M,) and b `right` (N,). With `unit` = "left" the roles are
+    exchanged: b = Bᵀa, ‖a‖ = 1 and S = (I − a aᵀ) B. So either side can be centred, whichever is the smaller.
+
     >>> rows = CSR(np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), None, 2)
-    >>> S = CentredMatrix(rows, rows.transpose(), np.ones(2), np.full(2, 0.5))
+    >>> b = np.array([0.6, 0.8])
+    >>> S = CentredMatrix(rows, rows.transpose(), b, b)
     >>> S.apply(np.eye(2))
-    array([[ 0.5, -0.5],
-           [-0.5,  0.5]])
+    array([[ 0.64, -0.48],
+           [-0.48,  0.36]])
     """
 
     by_row: CSR
     by_column: CSR
     left: NDArray[Any]
     right: NDArray[Any]
+    unit: Literal["left", "right"] = "right"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -36,24 +43,41 @@ class CentredMatrix:
     @property
     def transposed(self) -> CentredMatrix:
         """Sᵀ, sharing all memory."""
-        return CentredMatrix(self.by_column, self.by_row, self.right, self.left)
+        unit: Literal["left", "right"] = "left" if self.unit == "right" else "right"
+        return CentredMatrix(self.by_column, self.by_row, self.right, self.left, unit)
 
-    def apply(self, block: NDArray[Any]) -> NDArray[Any]:
-        """S X for X (N, k)."""
-        out = gather_sum(self.by_row, block)
-        subtract_outer(out, self.left, self.right @ block)
-        return out
+    def apply(self, block: NDArray[Any], *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """S X for X (N, k), written to `out` if given."""
+        if self.unit == "left":
+            image = gather_sum(self.by_row, block, out=out)
+            return project_out(image, self.left, out=image)
+        if self.shape[0] < self.shape[1]:  # a bᵀX is less work than a centred copy of X
+            image = gather_sum(self.by_row, block, out=out)
+            return subtract_outer(image, self.left, _dot(self.right, block), out=image)
+        return gather_sum(
+            self.by_row, project_out(block, self.right, out=aligned_empty(block.shape, block.dtype)), out=out
+        )
 
     def apply_transposed(self, block: NDArray[Any]) -> NDArray[Any]:
         """Sᵀ Y for Y (M, k)."""
-        out = gather_sum(self.by_column, block)
-        subtract_outer(out, self.right, self.left @ block)
-        return out
+        return self.transposed.apply(block)
 
 
-def subtract_outer(out: NDArray[Any], column: NDArray[Any], row: NDArray[Any]) -> None:
-    """out −= column rowᵀ, in strips that stay in cache."""
-    column = column.astype(out.dtype, copy=False)
-    row = row.astype(out.dtype, copy=False)
-    for start in range(0, len(out), 1024):
-        out[start : start + 1024] -= column[start : start + 1024, None] * row
+def project_out(block: NDArray[Any], unit: NDArray[Any], *, out: NDArray[Any]) -> NDArray[Any]:
+    """Write (I − b bᵀ) X to `out`, which may be X, and return it."""
+    return subtract_outer(block, unit, _dot(unit, block), out=out)
+
+
+def subtract_outer(block: NDArray[Any], column: NDArray[Any], row: NDArray[Any], *, out: NDArray[Any]) -> NDArray[Any]:
+    """Write X − column rowᵀ to `out`, which may be X, and return it."""
+    column = column.astype(block.dtype, copy=False)
+    for start in range(0, len(block), STRIP):  # the products stay in cache
+        part = slice(start, start + STRIP)
+        np.subtract(block[part], column[part, None] * row, out=out[part])
+    return out
+
+
+def _dot(vector: NDArray[Any], block: NDArray[Any]) -> NDArray[Any]:
+    """vᵀ X, without BLAS, whose threads would spin on beside those of the gather-sums (see `kernels.gram`)."""
+    along: NDArray[Any] = np.einsum("i,ij->j", vector.astype(block.dtype, copy=False), block)
+    return along

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from taylorank.kernels import gram
 from taylorank.solvers.centred import CentredMatrix
 
 Floats = NDArray[Any]
@@ -99,6 +100,7 @@ def truncated_svd(
         if max_passes is not None:
             degree = max(1, min(degree, max_passes - passes))
         state = SvdState(orthonormal(chebyshev(matrix, ritz, degree)), passes + degree - 1, min(best, worst))
+        del ritz  # or it would stay until the next one is complete
 
 
 def _first_state(matrix: CentredMatrix, count: int, random_state: int) -> SvdState:
@@ -148,8 +150,9 @@ def rayleigh_ritz(matrix: CentredMatrix, block: Floats) -> Ritz:
     squares = np.maximum(squares[::-1], 0.0)
     squares[squares < len(squares) * np.finfo(np.float64).eps * squares[0]] = 0.0
     rotation = np.ascontiguousarray(vectors[:, ::-1]).astype(block.dtype)
-    left = image @ rotation
-    return Ritz(block @ rotation, left, matrix.apply_transposed(left), squares)
+    for start in range(0, len(image), STRIP):
+        image[start : start + STRIP] = image[start : start + STRIP] @ rotation
+    return Ritz(block @ rotation, image, matrix.apply_transposed(image), squares)
 
 
 def _degree(squares: NDArray[np.float64]) -> int:
@@ -168,28 +171,24 @@ def chebyshev(matrix: CentredMatrix, ritz: Ritz, degree: int) -> Floats:
     now -= before
     for _ in range(degree - 1):
         after = matrix.apply_transposed(matrix.apply(now))
-        after *= 2 * double
-        after -= 2 * now
-        after -= before
+        for start in range(0, len(after), STRIP):  # after ← 2 (2 after / β − now) − before, without large temporaries
+            part = slice(start, start + STRIP)
+            after[part] *= 2 * double
+            after[part] -= 2 * now[part]
+            after[part] -= before[part]
         before, now = now, after
     return now
 
 
 def orthonormal(block: Floats) -> Floats:
-    """Return an orthonormal basis of the span, by its Gram matrix, twice; dependent directions are kept harmless."""
+    """Return an orthonormal basis of the span, by its Gram matrix, twice; dependent directions are kept harmless.
+
+    `block` is used up: its columns are scaled in place.
+    """
     for _ in range(2):
         norms = np.sqrt(np.einsum("ij,ij->j", block, block, dtype=np.float64))
-        scaled = block / np.where(norms > 0, norms, 1.0).astype(block.dtype)
-        squares, vectors = linalg.eigh(gram(scaled))
+        block /= np.where(norms > 0, norms, 1.0).astype(block.dtype)
+        squares, vectors = linalg.eigh(gram(block))
         floor = 10 * len(squares) * float(np.finfo(block.dtype).eps) ** 2 * squares[-1]
-        block = scaled @ (vectors / np.sqrt(np.maximum(squares, floor))).astype(block.dtype)
+        block = block @ (vectors / np.sqrt(np.maximum(squares, floor))).astype(block.dtype)
     return block
-
-
-def gram(block: Floats) -> NDArray[np.float64]:
-    """XᵀX, summed over strips in float64."""
-    total = np.zeros((block.shape[1], block.shape[1]))
-    for start in range(0, len(block), STRIP):
-        strip = block[start : start + STRIP]
-        total += strip.T @ strip
-    return total

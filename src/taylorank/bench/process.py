@@ -1,0 +1,36 @@
+"""A contender in a process of its own, so that its peak memory is its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def in_own_process(module: str, *arguments: str) -> dict[str, Any]:
+    """Run `python -m module arguments…` and return the JSON record that it prints."""
+    done = subprocess.run([sys.executable, "-m", module, *arguments], check=True, capture_output=True, text=True)
+    record: dict[str, Any] = json.loads(done.stdout)
+    return record
+
+
+def peak_mb() -> float:
+    """Return the peak resident memory of this process (getrusage would count the parent's as well)."""
+    return _status_mb("VmHWM")
+
+
+def resident_mb() -> float:
+    """Return the resident memory of this process now."""
+    return _status_mb("VmRSS")
+
+
+def forget_peak() -> None:
+    """Let the peak start again from what is resident now."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _status_mb(field: str) -> float:
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status[field].split()[0]) / 1024
