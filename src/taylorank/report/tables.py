@@ -39,28 +39,37 @@ class Table:
         return {name for row in self.rows for name, cell in zip(self.head, row, strict=False) if cell.is_word}
 
 
+COSTS = {
+    "Fit": ("fit_seconds", seconds),
+    "Tuning": ("tuning_seconds", seconds),
+    "Memory": ("peak_memory_bytes", memory),
+}
+
+
 def summary_table(record: Record, series: list[Series]) -> Table:
-    """Return all models with all metrics, best first; failed ones last, with their error."""
-    metrics = record["settings"]["metrics"]
+    """Return all models with all metrics and known costs, best first; failed ones last, with their error."""
+    metrics, models = record["settings"]["metrics"], record["summary"]["models"]
     looks = {one.name: one for one in series}
     order = ranking(record, record["settings"]["primary"], bounds=True)
     order.sort(key=lambda name: bool(record["models"][name].get("is_bound")))
     best = {metric: next(iter(ranking(record, metric)), None) for metric in metrics}
+    costs = [cost for cost, (key, _) in COSTS.items() if any(models[name].get(key) is not None for name in order)]
     rows = []
     for name in [*order, *(name for name in record["models"] if name not in order)]:
-        head = Cell(label(record, name), series=looks[name])
-        found = record["summary"]["models"].get(name, {})
+        head, found = Cell(label(record, name), series=looks[name]), models.get(name, {})
         if name not in order:
-            rows.append([head, Cell(_why(found), is_word=True, span=len(metrics) + 3)])
+            rows.append([head, Cell(_why(found), is_word=True, span=len(metrics) + len(costs))])
             continue
         values = [_metric_cell(record, name, metric, is_best=best[metric] == name) for metric in metrics]
-        costs = [seconds(found.get("fit_seconds")), seconds(found.get("tuning_seconds"))]
-        costs.append(memory(found.get("peak_memory_bytes")))
-        rows.append([head, *values, *map(Cell, costs)])
+        spent = [Cell(COSTS[cost][1](found.get(COSTS[cost][0]))) for cost in costs]
+        rows.append([head, *values, *spent])
+    return Table(_means_of(record), ["Model", *map(metric_label, metrics), *costs], rows)
+
+
+def _means_of(record: Record) -> str:
     seeds, users = len(record["settings"].get("seeds", [])), record["summary"].get("users")
     over = [f"{seeds} seeds"] * (seeds > 1) + [f"{users:,} users"] * bool(users)
-    caption = f"Means over {and_list(over)}" if over else "Means"
-    return Table(caption, ["Model", *map(metric_label, metrics), "Fit", "Tuning", "Memory"], rows)
+    return f"Means over {and_list(over)}" if over else "Means"
 
 
 def significance_table(record: Record) -> Table:
