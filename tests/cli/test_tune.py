@@ -75,7 +75,6 @@ def test_an_interrupted_search_shows_what_it_found(log, tmp_path, monkeypatch, c
         (("LOG", "--trials", "0"), "trials=0"),
         (("LOG", "--seconds", "-1"), "seconds=-1"),
         (("LOG", "--valid", "1"), "not a share"),
-        (("LOG", "--model", "ease", "--out", "m.tr"), "ease cannot be saved"),
         (("LOG", "--file", "LOG"), "not the file of a tuning run"),
         (("LOG", "--out", "/proc/x/m.tr"), "cannot write"),
     ],

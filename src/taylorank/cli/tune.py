@@ -54,8 +54,6 @@ def tune(
     model_class(model)
     if not 0 < valid < 1:
         raise ParameterError(f"--valid {valid} is not a share", "give a number between 0 and 1, such as 0.1")
-    if out is not None and not hasattr(model_class(model), "save"):
-        raise ParameterError(f"{model} cannot be saved", "leave out --out")
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     with ExitStack() as folders:
         for path in (file, out, json):
