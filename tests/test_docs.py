@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import textwrap
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from taylorank.bench import defaults, gather_sum, read
 from taylorank.models import RG2
+from taylorank.models.registry import MODELS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -35,9 +38,25 @@ def test_the_readme_says_the_same():
         assert told in readme
 
 
+def test_the_page_of_models_knows_every_model_and_parameter():
+    page = (ROOT / "docs" / "models.md").read_text()
+    table = [line.split("|") for line in page.splitlines() if line.startswith("| `")]
+    for name, kind in MODELS.items():
+        assert f"**`{kind.__name__}` ({name})**" in page
+        for parameter in inspect.signature(kind).parameters:
+            rows = [cells for cells in table if f"`{parameter}`" in cells[1]]
+            assert any(name in cells[2] or "all that" in cells[2] for cells in rows), f"{name}: {parameter}"
+
+
 def test_the_defaults_are_those_that_were_chosen():
     settings = json.loads((ROOT / "docs" / "bench" / "defaults.json").read_text())["settings"]
     names = ("proposal_exponent", "context_exponent", "regularization")
     ties = [s for s in settings if s["relative"] >= settings[0]["relative"] - 0.001]
     chosen = min(ties, key=lambda s: (abs(s["context_exponent"] - 1), -s["relative"]))
     assert {name: RG2().get_params()[name] for name in names} == {name: chosen[name] for name in names}
+
+
+def test_the_example_of_the_tuning_page_runs(capsys):
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "tuning.md").read_text(), re.DOTALL)
+    exec(compile(example, "docs/tuning.md", "exec"), {})
+    assert "share of the variance" in capsys.readouterr().out

@@ -7,9 +7,23 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from taylorank.data import Interactions, check_leakage, datasets, planted, read_interactions, share_ids
-    from taylorank.models import EASE, IALS, RG2, RGX, WRMF, ItemKNN, Popularity, load
+    from taylorank.data import Interactions, check_leakage, datasets, merge, planted, read_interactions, share_ids
+    from taylorank.models import (
+        EASE,
+        IALS,
+        RG2,
+        RGX,
+        WRMF,
+        ItemKNN,
+        Popularity,
+        ReleasedRG,
+        SampledRG2,
+        SampledRGX,
+        load,
+    )
     from taylorank.ranking import evaluate
+    from taylorank.selection.compare import compare
+    from taylorank.selection.tune import tune
 
 try:
     __version__ = version("taylorank")
@@ -25,13 +39,19 @@ _HOMES = {
     "Popularity": "taylorank.models",
     "RG2": "taylorank.models",
     "RGX": "taylorank.models",
+    "ReleasedRG": "taylorank.models",
+    "SampledRG2": "taylorank.models",
+    "SampledRGX": "taylorank.models",
     "WRMF": "taylorank.models",
     "check_leakage": "taylorank.data",
+    "compare": "taylorank.selection",
     "evaluate": "taylorank.ranking",
     "load": "taylorank.models",
+    "merge": "taylorank.data",
     "planted": "taylorank.data",
     "read_interactions": "taylorank.data",
     "share_ids": "taylorank.data",
+    "tune": "taylorank.selection",
 }
 
 __all__ = [
@@ -43,13 +63,19 @@ __all__ = [
     "Interactions",
     "ItemKNN",
     "Popularity",
+    "ReleasedRG",
+    "SampledRG2",
+    "SampledRGX",
     "check_leakage",
+    "compare",
     "datasets",
     "evaluate",
     "load",
+    "merge",
     "planted",
     "read_interactions",
     "share_ids",
+    "tune",
 ]
 
 

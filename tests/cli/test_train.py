@@ -81,6 +81,6 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, words, log, tmp_path, 
 def test_unknown_users_are_named(tmp_path, capsys):
     data = tr.planted(30, 20, interactions=200)
     tr.RG2(factors=2).fit(data).save(tmp_path / "m.tr")
-    for user, words in (("999", "unknown user 999"), ("bob", "not an integer")):
+    for user, words in (("999", "unknown user 999"), ("bob", "unknown user 'bob' (ids here are integers)")):
         assert run("recommend", str(tmp_path / "m.tr"), "--user", user) == 2
         assert words in capsys.readouterr().err

@@ -196,3 +196,14 @@ def test_ranking_by_products_and_by_scores_agree(parts):
     allowed = train.item_ids[:20].tolist()
     first, second = (recommend(m, train.user_ids, 30, items=allowed, exclude=allowed[:3]) for m in (model, Plain()))
     assert np.mean(first[0] == second[0]) > 0.999
+
+
+@pytest.mark.parametrize("kind", [tr.RG2, tr.SampledRG2, tr.SampledRGX])
+def test_a_popularity_discount_divides_what_ranks(kind):
+    train = tr.planted(80, 40, interactions=900, seed=2)
+    plain, discounted = (kind(factors=5, proposal_exponent=0.7, popularity_discount=d).fit(train) for d in (0.0, 0.4))
+    users = np.arange(train.n_users)
+    counts = np.maximum(train.matrix.toarray().sum(axis=0), 1)
+    np.testing.assert_allclose(discounted.scores(users), plain.scores(users) / counts**0.4, rtol=2e-4, atol=1e-7)
+    with pytest.raises(ParameterError, match="discount"):
+        kind(factors=5, popularity_discount=0.4, ranking="lift").fit(train)

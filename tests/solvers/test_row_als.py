@@ -9,8 +9,9 @@ import pytest
 
 import taylorank as tr
 from taylorank.errors import DataError, ParameterError
+from taylorank.kernels import row_solve
 from taylorank.objectives.weighted import ials_objective, wrmf_objective
-from taylorank.solvers.row_als import solve_row_als, solve_side
+from taylorank.solvers.row_als import solve_row_als
 
 
 def graded(seed=0):
@@ -52,8 +53,8 @@ def test_a_step_is_the_minimum_over_its_side(make, dense):
     r = data.matrix.toarray().astype(float)
     rng = np.random.default_rng(3)
     Q = rng.standard_normal((data.n_items, 4))
-    P = solve_side(make(data), Q)
-    Q2 = solve_side(make(data).transposed, P)
+    P = row_solve(make(data).user_system(Q), Q)
+    Q2 = row_solve(make(data).item_system(P), P)
     for left, right, move in ((P, Q, "P"), (P, Q2, "Q")):
         for _ in range(10):
             dP, dQ = (rng.standard_normal(f.shape) if move == name else 0 for f, name in ((left, "P"), (right, "Q")))
@@ -84,7 +85,7 @@ def test_models_beat_popularity_fold_in_and_are_kept(model, tmp_path):
     ours = tr.evaluate(fitted, test, seen=[train, valid])["ndcg@10"]
     assert ours > tr.evaluate(tr.Popularity().fit(train), test, seen=[train, valid])["ndcg@10"]
     folded = fitted.fold_in(train)
-    best = solve_side(fitted._objective(train), fitted.item_factors)
+    best = row_solve(fitted._objective(train).user_system(fitted.item_factors), fitted.item_factors)
     np.testing.assert_allclose(folded.user_factors, best, rtol=1e-4, atol=1e-5)
     fitted.save(tmp_path / "m.tr")
     users = train.user_ids[:5]
@@ -97,7 +98,7 @@ def test_early_stopping_and_bad_parameters():
 
     def stop(sweep):
         sweeps.append(sweep)
-        return sweep.sweep == 3
+        return sweep.step == 3
 
     tr.IALS(factors=3).fit(train, callback=stop)
     assert len(sweeps) == 3

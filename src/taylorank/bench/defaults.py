@@ -53,7 +53,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 def measure(data: Interactions, *, factors: int) -> dict[str, float]:
     """NDCG@10 on validation for every setting, keyed "γ ρ τ"."""
     train, valid, _ = data.split(seed=0)
-    sample = _sampled(valid)
+    sample = sampled(valid, USERS)
     values = {}
     for gamma, rho in itertools.product(PROPOSAL, CONTEXT):
         model = RG2(factors=factors, proposal_exponent=gamma, context_exponent=rho).fit(train)
@@ -85,11 +85,12 @@ def _load(name: str) -> Interactions | None:
         return None  # not on this machine
 
 
-def _sampled(valid: Interactions) -> Interactions:
+def sampled(valid: Interactions, count: int) -> Interactions:
+    """Keep `count` users, always the same."""
     users = np.flatnonzero(valid.by_user.row_lengths)
     chosen = np.zeros(valid.n_users, dtype=bool)
-    chosen[np.random.default_rng(0).permutation(users)[:USERS]] = True
-    return valid.select(np.repeat(chosen, valid.by_user.row_lengths), f"{USERS} users")
+    chosen[np.random.default_rng(0).permutation(users)[:count]] = True
+    return valid.select(np.repeat(chosen, valid.by_user.row_lengths), f"{count} users")
 
 
 def _relative(results: dict[str, dict[str, float]], key: str) -> float:

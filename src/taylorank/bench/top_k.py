@@ -118,20 +118,28 @@ def numpy_top_k(users: NDArray[np.float32], items: NDArray[np.float32], seen: CS
     return ids, best
 
 
-def implicit_contender(
-    users: NDArray[np.float32], items: NDArray[np.float32], seen: CSR, *, threads: int
-) -> Contenders:
-    """Return implicit's recommend for all users, or nothing where it is not installed."""
+def implicit_model(users: NDArray[np.float32], items: NDArray[np.float32], *, threads: int) -> Any:
+    """Return implicit's model with these factors, or None where it is not installed."""
     try:
         from implicit.cpu.als import AlternatingLeastSquares
     except ImportError:
-        return {}
-    from scipy.sparse import csr_matrix
-
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # "OpenBLAS is configured to use 2 threads"
         model = AlternatingLeastSquares(factors=users.shape[1], num_threads=threads)
     model.user_factors, model.item_factors = users, items
+    return model
+
+
+def implicit_contender(
+    users: NDArray[np.float32], items: NDArray[np.float32], seen: CSR, *, threads: int
+) -> Contenders:
+    """Return implicit's recommend for all users, or nothing where it is not installed."""
+    from scipy.sparse import csr_matrix
+
+    model = implicit_model(users, items, threads=threads)
+    if model is None:
+        return {}
     rows, everyone = csr_matrix(seen.to_scipy()), np.arange(len(users))
 
     def recommend() -> object:

@@ -11,7 +11,8 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from taylorank import __version__
-from taylorank.cli import bench, datasets, recommend, run, train
+from taylorank.cli import bench, compare, datasets, evaluate, recommend, report, run, train, tune
+from taylorank.cli.options import INVOKED
 from taylorank.errors import TaylorankError
 
 HELP = """Ranking models from interaction logs, in closed form.
@@ -20,6 +21,8 @@ Start with one of these:
 
     taylorank run                           the whole way on planted data, in seconds
     taylorank train ml-1m --out model.tr    fit a model and save it
+    taylorank tune ml-1m --out model.tr     find good parameters first
+    taylorank compare ml-1m --report r.html  which model is best, and how sure that is
     taylorank datasets list                 what can be fetched
     taylorank datasets stats ratings.csv    what a file holds
 """
@@ -35,7 +38,11 @@ def version_line() -> str:
 app = App(name="taylorank", help=HELP, version=version_line, help_format="plaintext", suppress_keyboard_interrupt=False)
 app.command(run.run)
 app.command(train.train)
+app.command(tune.tune)
+app.command(compare.compare)
+app.command(report.report)
 app.command(recommend.recommend)
+app.command(evaluate.evaluate)
 app.command(datasets.app)
 app.command(bench.bench)
 
@@ -44,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     tokens = list(sys.argv[1:] if arguments is None else arguments)
+    INVOKED.set(tuple(tokens))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without × or → shows ? there
             stream.reconfigure(errors="replace")
@@ -56,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail("interrupted; nothing is left half-written", 130)
     except BrokenPipeError:
         _forget_output()
+    except MemoryError as error:
+        _fail(f"not enough memory ({' '.join(str(error).split())}); ask for less", 2)
     except OSError as error:
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 2)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
@@ -41,3 +43,11 @@ class FileOptions:
 
 
 NO_OPTIONS = FileOptions()
+
+# What the command line was called with, for records that name the command that made them.
+INVOKED: ContextVar[tuple[str, ...]] = ContextVar("INVOKED", default=())
+
+
+def command_line() -> str:
+    """Return the command that is running, as a shell takes it."""
+    return shlex.join(["taylorank", *INVOKED.get()])

@@ -13,10 +13,13 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from taylorank.cli.lists import check_ending, write_lists
 from taylorank.data import Ids
-from taylorank.errors import ParameterError
-from taylorank.models import FactorModel, load
-from taylorank.output import atomic_path, output_folder
+from taylorank.errors import DataError, ParameterError, UnknownIdError
+from taylorank.kernels import threads
+from taylorank.models import load
+from taylorank.output import output_folder
+from taylorank.ranking.cold import Cold
 
 
 def recommend(
@@ -26,67 +29,103 @@ def recommend(
     user: Annotated[list[str] | None, Parameter(help="A user; give it again for more.")] = None,
     all_: Annotated[bool, Parameter(name="--all", help="Recommend to every user, into --out.", negative=())] = False,
     n: Annotated[int, Parameter(name=("--number", "-n"), help="Length of each list.")] = 10,
-    out: Annotated[Path | None, Parameter(help="Parquet file for the lists.")] = None,
+    items: Annotated[Path | None, Parameter(help="Recommend only the items in this file, one id per line.")] = None,
+    exclude: Annotated[Path | None, Parameter(help="Leave out the items in this file, one id per line.")] = None,
+    cold: Annotated[
+        Cold | None,
+        Parameter(
+            help="Users of whom nothing is known get the popular items, an empty list (nan), or an error. "
+            "If not given: an error for unknown users, popular items for known ones without history."
+        ),
+    ] = None,
+    out: Annotated[Path | None, Parameter(help="File for the lists, .parquet or .csv.")] = None,
     json: Annotated[bool, Parameter(help="Write JSON to standard output.", negative=())] = False,
+    num_threads: Annotated[int | None, Parameter(help="Threads; the result is the same.")] = None,
     quiet: Annotated[bool, Parameter(help="Print nothing but results.", negative=())] = False,
 ) -> None:
     """Recommend items to users, leaving out what they met in training.
 
     Example: taylorank recommend model.tr --user 17 -n 10
 
-    Example: taylorank recommend model.tr --all --out recs.parquet
+    Example: taylorank recommend model.tr --all --exclude sold-out.txt --out recs.parquet
     """
     if bool(user) == all_:
         raise ParameterError("name users, or ask for all", "give --user ID, or --all with --out FILE")
     if all_ and out is None:
         raise ParameterError("--all needs a file", "add --out recs.parquet")
-    fitted = load(model)
-    users = fitted.users.values if all_ else np.array([_typed(u, fitted.users) for u in user or []], dtype=object)
     if out is not None:
-        _write(fitted, users, n, out)
-        Console(quiet=quiet, highlight=False, soft_wrap=True).print(f"written: {out} ({len(users):,} users)")
-        return
-    ids, scores = fitted.recommend(users, n)
+        check_ending(out)
+    fitted = load(model)
+    users = fitted.users.values if all_ else _asked(user or [], fitted.users, cold)
+    choice: dict[str, Any] = {
+        "items": None if items is None else _ids_in(items, fitted.items),
+        "exclude": None if exclude is None else _ids_in(exclude, fitted.items),
+        "cold": cold,
+    }
+    with threads(num_threads):
+        if out is not None:
+            console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+            with output_folder(out.parent):
+                rows = write_lists(fitted, users, n, out=out, console=console, **choice)
+            console.print(f"written: {out} ({len(users):,} users, {rows:,} rows)")
+            return
+        ids, scores = fitted.recommend(users, n, **choice)
     if json:
-        lists = [
-            {"user": u, "items": i, "scores": s}
-            for u, i, s in zip(users.tolist(), ids.tolist(), scores.tolist(), strict=True)
-        ]
-        print(json_format.dumps(lists))
-        return
+        print(json_format.dumps(_documents(users, ids, scores)))
+    else:
+        Console().print(_table(users, ids, scores))
+
+
+def _documents(users: NDArray[Any], ids: NDArray[Any], scores: NDArray[np.float32]) -> list[dict[str, Any]]:
+    """One object per user; the padding of short lists is left out, for JSON knows no NaN."""
+    found = ~np.isnan(scores)
+    return [
+        {"user": user, "items": ids[row, found[row]].tolist(), "scores": scores[row, found[row]].tolist()}
+        for row, user in enumerate(users.tolist())
+    ]
+
+
+def _table(users: NDArray[Any], ids: NDArray[Any], scores: NDArray[np.float32]) -> Table:
     table = Table("user", "rank", "item", "score", box=box.SIMPLE_HEAD, show_edge=False)
-    for one, items, values in zip(users.tolist(), ids.tolist(), scores.tolist(), strict=True):
-        for rank, (item, value) in enumerate(zip(items, values, strict=True), start=1):
-            if value == value:  # a short list is padded with NaN
-                table.add_row(str(one), str(rank), str(item), f"{value:.4g}")
-    Console().print(table)
+    for one in _documents(users, ids, scores):
+        for rank, (item, value) in enumerate(zip(one["items"], one["scores"], strict=True), start=1):
+            table.add_row(str(one["user"]), str(rank), str(item), f"{value:.4g}")
+    return table
+
+
+def _asked(texts: list[str], ids: Ids, cold: Cold | None) -> NDArray[Any]:
+    """User ids as the model holds them; unknown ones are refused here, where the option can be named."""
+    users = np.empty(len(texts), dtype=object)
+    users[:] = [_typed(text, ids) for text in texts]
+    unknown = users[ids.positions(users) < 0].tolist()
+    if unknown and cold in (None, "error"):
+        kind = "text" if ids.is_text else "integers"
+        raise UnknownIdError(
+            f"unknown user {', '.join(map(repr, unknown[:3]))} (ids here are {kind})",
+            "--cold popularity gives unknown users the popular items",
+        )
+    return users
 
 
 def _typed(text: str, ids: Ids) -> str | int:
-    """A user id as the model holds it: text stays text, integers are integers."""
+    """An id as the model holds it: text stays text, integers are integers; what is not one is unknown as it is."""
     if ids.is_text:
         return text
     try:
         return int(text)
     except ValueError:
-        raise ParameterError(f"user {text!r} is not an integer, and the model's ids are", "check the id") from None
+        return text
 
 
-def _write(model: FactorModel, users: NDArray[Any], n: int, out: Path) -> None:
-    """Write (user, rank, item, score) rows."""
-    import polars as pl
-
-    with output_folder(out.parent):
-        ids, scores = model.recommend(users, n)
-        kept = ~np.isnan(scores)
-        columns = {
-            "user": np.repeat(users, kept.sum(axis=1)),
-            "rank": np.broadcast_to(np.arange(1, n + 1, dtype=np.int32), ids.shape)[kept],
-            "item": ids[kept],
-            "score": scores[kept],
-        }
-        kinds = {
-            side: pl.String if own.is_text else pl.Int64 for side, own in (("user", model.users), ("item", model.items))
-        }
-        with atomic_path(out) as temporary:
-            pl.DataFrame(columns, schema_overrides=kinds).write_parquet(temporary)
+def _ids_in(path: Path, ids: Ids) -> list[str | int]:
+    """The ids in a file, one per line; empty lines are skipped."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise DataError(f"no such file: {path}", "check the path") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot read {path} ({error})", "give a UTF-8 text file with one id per line") from None
+    found = [_typed(line.strip(), ids) for line in lines if line.strip()]
+    if not found:
+        raise DataError(f"{path} holds no ids", "write one id per line")
+    return found

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
 
+from taylorank.cli.model_options import NO_MODEL_OPTIONS, ModelOptions, make_model
 from taylorank.cli.options import NO_OPTIONS, FileOptions
+from taylorank.cli.progress import progress_line
+from taylorank.data import Interactions
 from taylorank.data.source import open_data
-from taylorank.models import RG2, RGX
+from taylorank.errors import ParameterError
+from taylorank.kernels import threads
+from taylorank.models.growing import GrowingModel
+from taylorank.models.recommender import Recommender
+from taylorank.models.registry import MODELS
 from taylorank.output import output_folder
-
-MODELS = {"rg2": RG2, "rgx": RGX}
 
 
 def train(
@@ -22,40 +27,50 @@ def train(
     /,
     *,
     out: Annotated[Path, Parameter(help="File for the model.")],
-    model: Annotated[Literal["rg2", "rgx"], Parameter(help="What to fit.")] = "rg2",
-    factors: Annotated[int, Parameter(help="Rank of the model.")] = 128,
-    regularization: Annotated[float, Parameter(help="Threshold as a share of the largest singular value.")] = 0.2,
-    proposal_exponent: Annotated[float, Parameter(help="Exponent of item popularity in the proposal.")] = 0.6,
-    context_exponent: Annotated[float, Parameter(help="Exponent of user activity in the weights.")] = 1.2,
-    ranking: Annotated[Literal["probability", "lift"], Parameter(help="What to rank by.")] = "probability",
+    model: Annotated[str, Parameter(help=f"What to fit: {', '.join(MODELS)}.")] = "rg2",
+    model_options: ModelOptions = NO_MODEL_OPTIONS,
     core: Annotated[int | None, Parameter(help="First keep users and items with this many interactions.")] = None,
     protocol: Annotated[str | None, Parameter(help="For data sets: raw, paper, …")] = None,
     options: FileOptions = NO_OPTIONS,
+    seen: Annotated[bool, Parameter(help="Keep in the file what users met; --no-seen makes it smaller.")] = True,
+    num_threads: Annotated[int | None, Parameter(help="Threads; the result is the same.")] = None,
+    checkpoint: Annotated[
+        Path | None, Parameter(help="File that an interrupted fit leaves and the same command goes on from.")
+    ] = None,
     seed: Annotated[int, Parameter(help="Seed of the solver's start.")] = 0,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
     """Fit a model and save it.
 
     Example: taylorank train ratings.csv --min-rating 3 --core 5 --factors 64 --out model.tr
+
+    Example: taylorank train ml-1m --model ials --unobserved-weight 0.1 --regularization 0.003 --out ials.tr
     """
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
-    with output_folder(out.parent):
+    estimator = make_model(model, model_options, seed=seed)
+    with output_folder(out.parent), threads(num_threads):
         interactions = open_data(data, protocol=protocol, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
-        estimator = MODELS[model](
-            factors,
-            regularization=regularization,
-            proposal_exponent=proposal_exponent,
-            context_exponent=context_exponent,
-            ranking=ranking,
-            random_state=seed,
-        )
         start = time.perf_counter()
-        with console.status("fitting") as status:
-            estimator.fit(
-                interactions,
-                callback=lambda p: status.update(f"fitting: {p.passes} passes, residual {p.residual:.1e}"),
-            )
-        estimator.save(out)
-        console.print(f"fitted in {time.perf_counter() - start:.1f} s, written: {out}")
+        _fit(estimator, interactions, console, checkpoint)
+        estimator.save(out, with_seen=seen)
+        console.print(f"fitted {model} in {time.perf_counter() - start:.1f} s, written: {out}")
+
+
+def _fit(estimator: Recommender, data: Interactions, console: Console, checkpoint: Path | None) -> None:
+    """Fit, with a line that follows the progress if somebody is looking: to know the loss takes time."""
+    more: dict[str, Any] = {}
+    if checkpoint is not None:
+        if not isinstance(estimator, GrowingModel):
+            raise ParameterError(f"{type(estimator).__name__} is fitted in one step", "leave out --checkpoint")
+        more["checkpoint"] = checkpoint
+    if console.quiet or not console.is_terminal:
+        estimator.fit(data, **more)
+        return
+    with console.status("fitting") as status:
+
+        def show(progress: Any) -> None:
+            status.update(f"fitting: {progress_line(progress)}")
+
+        estimator.fit(data, callback=show, **more)

@@ -152,6 +152,8 @@ def check_strengths(values: Column | None) -> NDArray[np.float32] | None:
     if values is None:
         return None
     try:
+        if np.iscomplexobj(values):  # NumPy would drop the imaginary part
+            raise TypeError
         numbers = np.asarray(values, dtype=np.float64) if not _is_real(values) else np.asarray(values)
     except (TypeError, ValueError):
         raise DataError("strengths are not numbers", "give a numeric column") from None

@@ -84,7 +84,9 @@ class Ids:
             out[known] = self.positions(wanted[known].astype(np.int64))
         return out
 
-    def require(self, ids: Iterable[Id] | NDArray[Any], what: str = "id") -> NDArray[np.int64]:
+    def require(
+        self, ids: Iterable[Id] | NDArray[Any], what: str = "id", *, remedy: str | None = None
+    ) -> NDArray[np.int64]:
         """Return positions like `positions`, but raise `UnknownIdError` if one is not here."""
         wanted = ids if isinstance(ids, np.ndarray) else np.array(list(ids), dtype=object)
         found = self.positions(wanted)
@@ -92,7 +94,8 @@ class Ids:
             first = wanted[np.argmax(found < 0)]
             plain = first.item() if isinstance(first, np.generic) else first
             kind = "text" if self.is_text else "integers"
-            raise UnknownIdError(f"unknown {what} {plain!r}", f"ids here are {kind}, such as {self._example()}")
+            known = f"ids here are {kind}, such as {self._example()}"
+            raise UnknownIdError(f"unknown {what} {plain!r}", known if remedy is None else f"{known}; {remedy}")
         return found
 
     def _example(self) -> str:

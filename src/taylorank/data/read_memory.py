@@ -68,7 +68,10 @@ def _read_pairs(rows: Sequence[Any], options: Options) -> Interactions:
     options.allow_only("duplicates", "missing", "ids", what="a list")
     widths = {len(row) for row in rows}
     if len(widths) > 1 or not 2 <= (width := widths.pop()) <= 4:
-        raise DataError("rows are not all (user, item[, strength[, timestamp]])", "give two to four values in each")
+        raise DataError(
+            "rows are not all (user, item[, strength[, timestamp]])",
+            "give two to four values in each, and a matrix as scipy.sparse.csr_array(matrix)",
+        )
     if options.missing == "drop":
         rows = [row for row in rows if not (_is_missing(row[0]) or _is_missing(row[1]))]
     values = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]

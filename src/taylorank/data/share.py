@@ -7,9 +7,10 @@ from functools import reduce
 
 import numpy as np
 
+from taylorank.data.assemble import from_codes
 from taylorank.data.csr import CSR, freeze, sort_pairs
 from taylorank.data.ids import Ids
-from taylorank.data.interactions import Interactions
+from taylorank.data.interactions import Duplicates, Interactions
 
 
 def share_ids(*parts: Interactions) -> tuple[Interactions, ...]:
@@ -22,6 +23,25 @@ def share_ids(*parts: Interactions) -> tuple[Interactions, ...]:
     users = reduce(Ids.union, (part.users for part in parts))
     items = reduce(Ids.union, (part.items for part in parts))
     return tuple(_moved(part, users, items) for part in parts)
+
+
+def merge(*parts: Interactions, duplicates: Duplicates = "last") -> Interactions:
+    """Return all interactions in one, over the union of the ids; of repeated pairs the later part's counts by default.
+
+    >>> both = merge(Interactions.from_arrays([1, 1], [7, 8]), Interactions.from_arrays([2, 1], [7, 8]))
+    >>> both.nnz, both.user_ids.tolist()
+    (3, [1, 2])
+    """
+    shared = share_ids(*parts)
+    timed = all(part.timestamps is not None for part in shared)
+    return from_codes(
+        (shared[0].users, np.concatenate([part.by_user.row_of_entry() for part in shared])),
+        (shared[0].items, np.concatenate([part.by_user.indices for part in shared])),
+        None if all(part.is_binary for part in shared) else np.concatenate([part.strengths for part in shared]),
+        np.concatenate([part.timestamps for part in shared if part.timestamps is not None]) if timed else None,
+        duplicates=duplicates,
+        action=f"merged {len(parts)} parts",
+    )
 
 
 def _moved(part: Interactions, users: Ids, items: Ids) -> Interactions:

@@ -7,6 +7,7 @@ from taylorank.kernels.gram import gram, inverse
 from taylorank.kernels.nonzero_scores import nonzero_scores
 from taylorank.kernels.row_solve import row_solve
 from taylorank.kernels.row_system import RowSystem, Tilt
+from taylorank.kernels.threads import threads
 from taylorank.kernels.top_k import top_k, top_k_scores
 from taylorank.kernels.turn import turn
 
@@ -21,6 +22,7 @@ __all__ = [
     "kernel_info",
     "nonzero_scores",
     "row_solve",
+    "threads",
     "top_k",
     "top_k_scores",
     "turn",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import operator
 import os
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -19,6 +20,7 @@ from typing import Literal
 from taylorank.errors import MissingExtraError, ParameterError
 
 MAX_THREADS = 1024  # a typing error must not ask the system for a million
+thread_limit: ContextVar[int | None] = ContextVar("thread_limit", default=None)  # set by `kernels.threads`
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,9 @@ def simd_level() -> str | None:
 
 
 def thread_count(num_threads: int | None = None) -> int:
-    """Return `num_threads` if given, else TAYLORANK_NUM_THREADS, else how many CPUs this process may use."""
+    """Return `num_threads`, else that of `kernels.threads`, else TAYLORANK_NUM_THREADS, else the CPUs we may use."""
+    if num_threads is None:
+        num_threads = thread_limit.get()
     if num_threads is not None:
         return _positive(num_threads, name="num_threads")
     if setting := os.environ.get("TAYLORANK_NUM_THREADS"):

@@ -1,7 +1,6 @@
-"""Metrics of a ranked list, per user, for binary relevance.
+"""Metrics of one user's ranked list: each takes `Judged` and returns (B,) values; the metric is their mean.
 
-Each takes `hits`, (B, k) booleans: whether the item at rank 1..k is relevant, and `relevant`, (B,): how many
-items are relevant in all, which is at least 1. Each returns (B,) values; the metric is their mean.
+h_i is 1 if the item at rank i is relevant, else 0; R is the number of relevant items; sums run over i = 1..k.
 """
 
 from __future__ import annotations
@@ -12,43 +11,116 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Hits = NDArray[np.bool_]
-Counts = NDArray[np.int64]
-Values = NDArray[np.float64]
+from taylorank.metrics.judged import Judged, Values
 
 
-def ndcg(hits: Hits, relevant: Counts) -> Values:
-    """Σ_i hit_i / log2(i + 1), over the same sum when the first min(k, relevant) ranks are all hits."""
-    discounts = 1 / np.log2(np.arange(2, hits.shape[1] + 2))
-    ideal = np.cumsum(discounts)
-    best = ideal[np.minimum(relevant, hits.shape[1]) - 1]
-    return _share(hits @ discounts, best)
+def dcg(judged: Judged) -> Values:
+    """Σ g_i / log2(i + 1), with g_i the gain at rank i (h_i unless gains are given).
+
+    Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques", 2002, with base 2 throughout.
+    """
+    return _discounted(judged.hits if judged.gains is None else judged.gains)
 
 
-def recall(hits: Hits, relevant: Counts) -> Values:
-    """Hits over the number of relevant items (not over min(k, that number))."""
-    return _share(hits.sum(axis=1), relevant)
+def ndcg(judged: Judged) -> Values:
+    """DCG over the DCG of the best list there is: the min(k, R) largest gains, falling. 0 if all gains are 0."""
+    if judged.gains is None or judged.ideal is None:
+        ideal = np.cumsum(_discounts(judged.k))[np.minimum(judged.relevant, judged.k) - 1]
+        return _share(_discounted(judged.hits), ideal)
+    ideal = _discounted(judged.ideal)
+    return np.divide(_discounted(judged.gains), ideal, out=np.zeros(len(ideal)), where=ideal > 0)
 
 
-def precision(hits: Hits, relevant: Counts) -> Values:
-    """Hits over k."""
-    return _share(hits.sum(axis=1), hits.shape[1])
+def recall(judged: Judged) -> Values:
+    """Σ h_i / R. Cannot reach 1 where R > k: `recall_min` can."""
+    return _share(_found(judged), judged.relevant)
 
 
-def hit_rate(hits: Hits, relevant: Counts) -> Values:
+def recall_min(judged: Judged) -> Values:
+    """Σ h_i / min(k, R): the "recall" of Liang et al. 2018 and of those who follow them."""
+    return _share(_found(judged), np.minimum(judged.relevant, judged.k))
+
+
+def precision(judged: Judged) -> Values:
+    """Σ h_i / k, however short the list is."""
+    return _share(_found(judged), judged.k)
+
+
+def precision_min(judged: Judged) -> Values:
+    """Σ h_i / min(k, R), averaged with weights min(k, R): Σ_x hits over Σ_x min(k, R), one fraction for all users.
+
+    implicit calls it "precision".
+    """
+    return recall_min(judged)
+
+
+def hit_rate(judged: Judged) -> Values:
     """1 if there is a hit, else 0."""
-    return _share(hits.sum(axis=1) > 0, 1)
+    return _share(_found(judged) > 0, 1)
 
 
-def mrr(hits: Hits, relevant: Counts) -> Values:
-    """1 / rank of the first hit; 0 without one."""
-    return _share(hits.sum(axis=1) > 0, np.argmax(hits, axis=1) + 1)
+def mrr(judged: Judged) -> Values:
+    """1 / rank of the first hit; 0 without one (reciprocal rank)."""
+    return _share(_found(judged) > 0, np.argmax(judged.hits, axis=1) + 1)
 
 
-def map(hits: Hits, relevant: Counts) -> Values:
-    """Σ over hits of the precision at their rank, over the number of relevant items."""
-    at_rank = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
-    return _share((hits * at_rank).sum(axis=1), relevant)
+def map(judged: Judged) -> Values:
+    """Σ h_i · (hits among the first i) / i, over R (average precision, as trec_eval's map_cut)."""
+    return _share(_precisions(judged), judged.relevant)
+
+
+def map_min(judged: Judged) -> Values:
+    """The same sum over min(k, R), so that a list of hits alone reaches 1."""
+    return _share(_precisions(judged), np.minimum(judged.relevant, judged.k))
+
+
+def novelty(judged: Judged) -> Values:
+    """Mean of −log2 p(item) over the list, p being its share of the training interactions (at least one).
+
+    Bits: 10 means that the items shown are those of one in 1,024 interactions. NaN for an empty list.
+    """
+    shares = np.maximum(_training_counts(judged), 1.0) / max(judged.total, 1.0)
+    return _mean_of_list(-np.log2(shares))
+
+
+def popularity(judged: Judged) -> Values:
+    """Mean number of training interactions of the items in the list. NaN for an empty list."""
+    return _mean_of_list(_training_counts(judged))
+
+
+def _discounts(k: int) -> Values:
+    discounts: Values = 1 / np.log2(np.arange(2, k + 2))
+    return discounts
+
+
+def _discounted(gains: NDArray[Any]) -> Values:
+    values: Values = gains @ _discounts(gains.shape[1])
+    return values
+
+
+def _found(judged: Judged) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = judged.hits.sum(axis=1)
+    return found
+
+
+def _precisions(judged: Judged) -> Values:
+    """Σ h_i · (hits among the first i) / i."""
+    at_rank = np.cumsum(judged.hits, axis=1) / np.arange(1, judged.k + 1)
+    total: Values = (judged.hits * at_rank).sum(axis=1)
+    return total
+
+
+def _training_counts(judged: Judged) -> Values:
+    assert judged.counts is not None, "novelty and popularity need the training counts of the items"
+    return judged.counts
+
+
+def _mean_of_list(values: Values) -> Values:
+    present = ~np.isnan(values)
+    lengths = present.sum(axis=1)
+    total = np.where(present, values, 0.0).sum(axis=1)
+    means: Values = np.divide(total, lengths, out=np.full(len(values), np.nan), where=lengths > 0)
+    return means
 
 
 def _share(part: NDArray[Any], whole: NDArray[Any] | int) -> Values:
@@ -56,11 +128,22 @@ def _share(part: NDArray[Any], whole: NDArray[Any] | int) -> Values:
     return values
 
 
-METRICS: dict[str, Callable[[Hits, Counts], Values]] = {
+METRICS: dict[str, Callable[[Judged], Values]] = {
     "ndcg": ndcg,
     "recall": recall,
     "precision": precision,
     "map": map,
     "mrr": mrr,
     "hit_rate": hit_rate,
+    "dcg": dcg,
+    "recall_min": recall_min,
+    "map_min": map_min,
+    "precision_min": precision_min,
+    "novelty": novelty,
+    "popularity": popularity,
+}
+
+# The weight of each user in the mean, for metrics where it is not 1.
+WEIGHTS: dict[str, Callable[[Judged], NDArray[np.int64]]] = {
+    "precision_min": lambda judged: np.minimum(judged.relevant, judged.k),
 }

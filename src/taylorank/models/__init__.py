@@ -1,10 +1,28 @@
 """What users fit."""
 
+from taylorank.models.explain import Explanation
 from taylorank.models.factor import FactorModel
+from taylorank.models.fitting import FitProgress
 from taylorank.models.item_based import EASE, ItemKNN
 from taylorank.models.popularity import Popularity
 from taylorank.models.rg import RG2, RGX
+from taylorank.models.sampled import SampledRG2, SampledRGX
 from taylorank.models.storage import load
-from taylorank.models.weighted import IALS, WRMF
+from taylorank.models.weighted import IALS, WRMF, ReleasedRG
 
-__all__ = ["EASE", "IALS", "RG2", "RGX", "WRMF", "FactorModel", "ItemKNN", "Popularity", "load"]
+__all__ = [
+    "EASE",
+    "IALS",
+    "RG2",
+    "RGX",
+    "WRMF",
+    "Explanation",
+    "FactorModel",
+    "FitProgress",
+    "ItemKNN",
+    "Popularity",
+    "ReleasedRG",
+    "SampledRG2",
+    "SampledRGX",
+    "load",
+]

@@ -1,11 +1,21 @@
-"""What new users met, in terms of the items a model knows."""
+"""What users met: the data of a fit, and of new users in terms of the items a model knows."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from taylorank.data import Ids, Interactions
+from taylorank.data import CSR, Ids, Interactions, read_interactions
 from taylorank.errors import DataError
+
+
+def training_data(train: Any) -> Interactions:
+    """Read what a model is fitted to; refuse data without interactions."""
+    data = read_interactions(train)
+    if not data.nnz:
+        raise DataError("the training data has no interactions", "check the split and the cleaning steps")
+    return data
 
 
 def over_items(data: Interactions, items: Ids) -> Interactions:
@@ -22,3 +32,12 @@ def over_items(data: Interactions, items: Ids) -> Interactions:
         (items, position[kept.by_user.indices].astype(np.int32)),
         strengths=None if kept.is_binary else kept.strengths,
     )
+
+
+def row_of(data: Interactions, row: int) -> Interactions:
+    """Return the interactions of one user, by position, over the same items."""
+    rows = data.by_user
+    part = slice(*rows.indptr[row : row + 2])
+    weights = None if rows.weights is None else rows.weights[part]
+    one = CSR(np.array([0, part.stop - part.start]), rows.indices[part], weights, rows.n_columns)
+    return Interactions(one, Ids(data.user_ids[row : row + 1]), data.items)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Any, Self
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from taylorank.data import Interactions, read_interactions
-from taylorank.errors import ParameterError
-from taylorank.models.histories import over_items
+from taylorank.errors import DataError, ParameterError
+from taylorank.models.factor import nearest, wanted_rows
+from taylorank.models.histories import over_items, training_data
+from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
 
 BLOCK = 512
@@ -21,6 +24,7 @@ class ItemBased(Recommender):
     """Scores are R W, with W (N, N) learned from the training data and R what the users met."""
 
     item_weights_: Any
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {"item_weights_": ("items", "items")}
 
     def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the scores of all items for users by position, (len(users), N)."""
@@ -30,9 +34,38 @@ class ItemBased(Recommender):
 
     def fold_in(self, histories: Any) -> Self:
         """Return this model for other users, given what they met; nothing is refitted."""
-        model = copy.copy(self)
-        model.train_ = over_items(read_interactions(histories), self.items)
-        return model
+        return self._for_others(over_items(read_interactions(histories), self.items))
+
+    def cold_users(self, users: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which users, by position, have no history, or only items that speak for no other."""
+        if not self.seen.nnz:
+            raise DataError("this model was saved without what its users met", "fold_in their histories")
+        nothing: NDArray[np.bool_] = self.seen.matrix[users] @ self._speaking.astype(np.float32) == 0
+        return nothing
+
+    @property
+    def _speaking(self) -> NDArray[np.bool_]:
+        """Which rows of W hold anything; found once for one W."""
+        weights, kept = self._learned("item_weights_"), self.__dict__.get("_speaking_rows")
+        if kept is None or kept[0] is not weights:
+            rows = np.diff(weights.indptr) > 0 if sparse.issparse(weights) else weights.any(axis=1)
+            kept = self._speaking_rows = (weights, rows)
+        speaking: NDArray[np.bool_] = kept[1]
+        return speaking
+
+    def similar_items(self, items: Sequence[Any], n: int = 10) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Return ids and weights W_ij > 0 of the n items j that having met i speaks for most, itself left out."""
+        rows = wanted_rows(self.items, items, n, "item")
+        strip = self._learned("item_weights_")[rows]
+        weights = strip.toarray() if sparse.issparse(strip) else np.array(strip)
+        weights[weights <= 0] = -np.inf
+        return nearest(weights, rows, self.items, n)
+
+    def _contributions(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[np.float64], float]:
+        """r_j W_jy."""
+        positions, strengths = self._history(row)
+        weights = self._learned("item_weights_")[positions, [column]]
+        return positions, strengths * np.asarray(weights, dtype=np.float64).ravel(), 0.0
 
 
 class EASE(ItemBased):
@@ -52,22 +85,37 @@ class EASE(ItemBased):
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
-        data = read_interactions(train)
-        if not self.regularization > 0:
+        data = training_data(train)
+        check_parameters(self)
+        if self.regularization == 0:
             raise ParameterError(f"regularization={self.regularization}", "use a number > 0, such as 200")
         if data.n_items > self.max_items:
             gib = 12 * data.n_items**2 / 2**30
             raise ParameterError(
                 f"EASE on {data.n_items:,} items needs about {gib:.0f} GiB", "clean the data, or raise max_items"
             )
-        gram = (data.matrix.T @ data.matrix).toarray().astype(np.float64)
+        strengths = data.matrix.astype(np.float64)  # squares of large strengths overflow single precision
+        gram = (strengths.T @ strengths).toarray()
         gram[np.diag_indices_from(gram)] += self.regularization
-        inverse = linalg.inv(gram, overwrite_a=True, check_finite=False)
+        inverse = self._inverse(gram)
         weights = inverse / -np.diag(inverse)
         np.fill_diagonal(weights, 0.0)
         self.train_ = data
         self.item_weights_ = weights.astype(np.float32)
         return self
+
+    def _inverse(self, gram: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the inverse, or say that the regularization is too small beside the data to make it one."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", linalg.LinAlgWarning)
+            try:
+                inverse: NDArray[np.float64] = linalg.inv(gram, overwrite_a=True, check_finite=False)
+            except (linalg.LinAlgWarning, linalg.LinAlgError):
+                raise ParameterError(
+                    f"regularization={self.regularization} is too small for strengths as large as these",
+                    "raise it, or scale the strengths down",
+                ) from None
+        return inverse
 
 
 class ItemKNN(ItemBased):
@@ -87,15 +135,13 @@ class ItemKNN(ItemBased):
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
-        if self.neighbours < 1 or not self.shrink >= 0:
-            raise ParameterError(
-                f"neighbours={self.neighbours}, shrink={self.shrink}", "use neighbours ≥ 1, shrink ≥ 0"
-            )
-        data = read_interactions(train)
-        by_item = data.by_item.to_scipy()  # (N, M)
+        check_parameters(self)
+        data = training_data(train)
+        by_item = data.by_item.to_scipy().astype(np.float64)  # (N, M)
+        by_user = data.matrix.astype(np.float64)
         norms = np.sqrt(by_item.multiply(by_item).sum(axis=1))
         strips = [
-            self._nearest(by_item[start : start + BLOCK] @ data.matrix, start, norms)
+            self._nearest(by_item[start : start + BLOCK] @ by_user, start, norms)
             for start in range(0, data.n_items, BLOCK)
         ]
         self.train_ = data
@@ -112,7 +158,7 @@ class ItemKNN(ItemBased):
         nearest = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
         values = np.take_along_axis(cosines, nearest, axis=1)
         strip = sparse.csr_array(
-            (values.ravel(), nearest.ravel(), np.arange(0, values.size + 1, k)), shape=cosines.shape
+            (values.ravel().astype(np.float32), nearest.ravel(), np.arange(0, values.size + 1, k)), shape=cosines.shape
         )
         strip.eliminate_zeros()
         return strip

@@ -7,11 +7,15 @@ from taylorank.models.item_based import EASE, ItemKNN
 from taylorank.models.popularity import Popularity
 from taylorank.models.recommender import Recommender
 from taylorank.models.rg import RG2, RGX
-from taylorank.models.weighted import IALS, WRMF
+from taylorank.models.sampled import SampledRG2, SampledRGX
+from taylorank.models.weighted import IALS, WRMF, ReleasedRG
 
 MODELS: dict[str, type[Recommender]] = {
     "rg2": RG2,
     "rgx": RGX,
+    "sampled-rg2": SampledRG2,
+    "sampled-rgx": SampledRGX,
+    "released-rg": ReleasedRG,
     "wrmf": WRMF,
     "ials": IALS,
     "ease": EASE,

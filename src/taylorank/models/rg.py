@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from taylorank.data import Interactions, read_interactions
+from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import gather_sum
-from taylorank.models.factor import FactorModel, Floats
-from taylorank.models.histories import over_items
+from taylorank.models.factor import Floats
+from taylorank.models.fitting import Watch
+from taylorank.models.growing import GrowingModel
+from taylorank.models.histories import row_of
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
-from taylorank.solvers import SpectralPath, solve_als, solve_spectral
+from taylorank.objectives.rg import context_weights
+from taylorank.solvers import SpectralPath, SvdState, solve_als, solve_spectral
 
 
-class RG2(FactorModel):
+class RG2(GrowingModel):
     """Minimise Σ_x (c_x/2) Σ_y q_y (P_x·Q_y − s_xy)² + ½ λ Σ_x c_x ‖P_x‖² + ½ λ C Σ_y q_y ‖Q_y‖².
 
     s_xy = r_xy / (I_x q_y) − 1, q_y ∝ popularity^γ, c_x = I_x^ρ (see `objectives.rg`): softmax loss under the
@@ -35,8 +38,12 @@ class RG2(FactorModel):
     proposal_exponent, context_exponent
         γ and ρ. The defaults, with that of `regularization`, were chosen on validation data of five sets
         (docs/benchmarks.md); `RG2.paper()` has the papers' γ = 0, ρ = 1.
+    score_penalty
+        κ over the mean of c: adds ½ κ Σ_xy q_y o_xy², which draws the scores of light contexts towards the proposal.
     ranking
-        "probability" ranks by q_y (1 + o_xy), which is consistent with DCG; "lift" by o_xy, which favours the niche.
+        "probability" ranks by p = q_y (1 + o_xy), which is consistent with DCG; "lift" by o_xy: it favours the niche.
+    popularity_discount
+        δ: rank by p / popularity^δ instead of p. 0 is the probability itself, γ would be the lift.
     solver
         "spectral": the global optimum by one SVD, which also gives every smaller K and every λ (`path`). "als": the
         same optimum in the limit, sweep by sweep.
@@ -47,6 +54,11 @@ class RG2(FactorModel):
         ALS: the most sweeps.
     random_state
         Seed of the start.
+    num_threads
+        Threads of fitting and of recommending (None: all that the process may use); the result is the same.
+
+    After fitting, `residual_` is the largest residual over σ₁ and `passes_` the number of passes (spectral), and
+    `history_` the record of the fit.
 
     >>> from taylorank.data import planted
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
@@ -56,6 +68,12 @@ class RG2(FactorModel):
     """
 
     objective: ClassVar[type[RG]] = RG2Objective
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **GrowingModel.learned_shapes,
+        "proposal_": ("items",),
+        "penalty_": (),
+        "mean_context_": (),
+    }
 
     def __init__(
         self,
@@ -64,73 +82,84 @@ class RG2(FactorModel):
         regularization: float = 0.2,
         proposal_exponent: float = 0.6,
         context_exponent: float = 1.2,
+        score_penalty: float = 0.0,
         ranking: Literal["probability", "lift"] = "probability",
+        popularity_discount: float = 0.0,
         solver: Literal["spectral", "als"] = "spectral",
         tolerance: float = 1e-2,
         max_passes: int | None = None,
         iterations: int = 50,
         random_state: int = 0,
+        num_threads: int | None = None,
     ) -> None:
         self.factors = factors
         self.regularization = regularization
         self.proposal_exponent = proposal_exponent
         self.context_exponent = context_exponent
+        self.score_penalty = score_penalty
         self.ranking = ranking
+        self.popularity_discount = popularity_discount
         self.solver = solver
         self.tolerance = tolerance
         self.max_passes = max_passes
         self.iterations = iterations
         self.random_state = random_state
+        self.num_threads = num_threads
 
     @classmethod
     def paper(cls, factors: int = 64, **others: Any) -> Self:
         """Return the papers' loss: uniform proposal (γ = 0), contexts weighted by their total (ρ = 1)."""
         return cls(factors, **{"proposal_exponent": 0.0, "context_exponent": 1.0, **others})
 
-    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
-        """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
-
-        `callback` is called with the progress of the solver: residual and passes, or loss and factors of a sweep.
-        """
-        data = read_interactions(train)
-        self._check(data)
-        objective = rg_objective(
+    def _objective(self, data: Interactions) -> RG:
+        return rg_objective(
             self.objective,
             data,
             proposal_exponent=self.proposal_exponent,
             context_exponent=self.context_exponent,
+            score_penalty=self.score_penalty,
         )
+
+    def _solve(self, data: Interactions, watch: Watch, start: Any) -> tuple[Floats, Floats]:
+        objective = self._objective(data)
         self.proposal_: NDArray[np.float64] = objective.proposal
-        self.train_ = data
+        self.mean_context_: float = float(context_weights(data, self.context_exponent)[1].mean())
+        if self.solver == "als":
+            return self._solve_by_sweeps(objective, watch, start)
+        if start is not None and not isinstance(start, SvdState):
+            raise ParameterError("the spectral solver begins from nothing", 'warm starts need solver="als"')
         path = solve_spectral(
             objective,
-            self.factors if self.solver == "spectral" else 1,
-            tolerance=self.tolerance if self.solver == "spectral" else 1e-3,
-            max_passes=self.max_passes if self.solver == "spectral" else None,
+            self.factors,
+            tolerance=self.tolerance,
+            max_passes=self.max_passes,
+            start=start,
             random_state=self.random_state,
-            callback=callback if self.solver == "spectral" else None,
+            callback=watch.after_pass,
         )
+        self.path_: SpectralPath | None = path
         self.penalty_: float = path.penalty(self.regularization)
-        if self.solver == "spectral":
-            self.path_: SpectralPath | None = path
-            self.user_factors_, self.item_factors_ = path.factors(self.factors, self.regularization)
-            return self
+        self.residual_, self.passes_ = float(path.svd.residuals.max()), path.svd.passes
+        return path.factors(self.factors, self.regularization)
+
+    def _solve_by_sweeps(self, objective: RG, watch: Watch, start: Any) -> tuple[Floats, Floats]:
         self.path_ = None
-        self.user_factors_, self.item_factors_ = solve_als(
+        if self.max_passes is not None:
+            raise ParameterError("max_passes is for the spectral solver", "limit ALS by iterations")
+        self.penalty_ = penalty_of(objective, self.regularization)
+        return solve_als(
             objective,
             self.factors,
             penalty=self.penalty_,
             sweeps=self.iterations,
             tolerance=self.tolerance,
+            start=start,
             random_state=self.random_state,
-            callback=callback,
+            callback=lambda sweep: watch.after_sweep(sweep, self._snapshot, with_loss=True),
         )
-        return self
 
     def _check(self, data: Interactions) -> None:
         most = min(data.n_users, data.n_items)
-        if isinstance(self.factors, bool) or not isinstance(self.factors, int | np.integer) or self.factors < 1:
-            raise ParameterError(f"factors={self.factors!r} is not a count", "give a whole number ≥ 1")
         if self.factors > most:
             raise ParameterError(
                 f"factors={self.factors} exceeds the smaller side of the data ({most})", f"use at most {most}"
@@ -139,27 +168,41 @@ class RG2(FactorModel):
             raise ParameterError(
                 f"regularization={self.regularization} is outside [0, 1)", "it is a share of σ₁: try 0.1 to 0.4"
             )
-        if self.ranking not in ("probability", "lift"):
-            raise ParameterError(f"ranking={self.ranking!r} is unknown", 'choose "probability" or "lift"')
+        check_ranking(self.ranking, self.popularity_discount)
         if self.solver not in ("spectral", "als"):
             raise ParameterError(f"solver={self.solver!r} is unknown", 'choose "spectral" or "als"')
-        if not self.tolerance >= 0:
-            raise ParameterError(f"tolerance={self.tolerance} is negative", "use 0 or more")
 
     def export_factors(self) -> tuple[Floats, Floats]:
-        """Return (users, items) whose inner product ranks: for probability [P_x, 1] and [q_y Q_y, q_y]."""
+        """Return (users, items) whose inner product ranks: for probability [P_x, 1] and [w_y Q_y, w_y].
+
+        w_y = q_y / popularity_y^δ.
+        """
         if self.ranking == "lift":
             return self.user_factors, self.item_factors
         P, Q = self.user_factors, self.item_factors
-        q = self._learned("proposal_").astype(P.dtype)
-        ones = np.ones((len(P), 1), dtype=P.dtype)
-        return np.hstack((P, ones)), np.hstack((Q * q[:, None], q[:, None]))
+        w = self._learned("proposal_") * discounts(self.item_popularity, self.popularity_discount)
+        w = w.astype(P.dtype)[:, None]
+        return np.hstack((P, np.ones((len(P), 1), dtype=P.dtype))), np.hstack((Q * w, w))
+
+    def probabilities(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return p(y | x) = q_y (1 + o_xy) for users by position, (len(users), N), however the model ranks.
+
+        Rows sum to 1; a value may be below 0, since nothing bounds o.
+        """
+        o = self.user_factors[users] @ self.item_factors.T
+        p: NDArray[np.float32] = (self._learned("proposal_") * (1 + o)).astype(np.float32)
+        return p
 
     def path(
         self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
     ) -> Iterator[Self]:
         """Yield the fitted model for every K of `factors` and every τ / σ₁ of `regularization`, without refitting."""
-        path = self._learned("path_")
+        self._learned("item_factors_")
+        path: SpectralPath | None = self.__dict__.get("path_")
+        if path is None and self.solver == "spectral":
+            raise ParameterError(
+                "only a fit, not a file, holds the SVD that the path comes from", "fit the model again"
+            )
         if path is None:
             raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         for count in (self.factors,) if factors is None else factors:
@@ -169,22 +212,53 @@ class RG2(FactorModel):
                 model.user_factors_, model.item_factors_ = path.factors(int(count), float(share))
                 yield model
 
-    def fold_in(self, histories: Any) -> Self:
-        """Return this model for other users, given what they met: one matrix product, exact, no refitting.
+    def _fold(self, data: Interactions) -> Floats:
+        """P_x = a_x (Σ_y r_xy Q_y / I_x − qᵀQ) (Qᵀ diag(q) Q + λ I)⁻¹: one matrix product, exact.
 
-        P_x = (Σ_y r_xy Q_y / I_x − qᵀQ) (Qᵀ diag(q) Q + λ I)⁻¹. `histories` is `Interactions`, or anything that
-        `read_interactions` reads; items that the model does not know are ignored.
+        a_x = c_x / (c_x + κ), and with κ the penalty of x is λ (c_x + κ). Without history P_x = 0.
         """
-        data = over_items(read_interactions(histories), self.items)
-        Q, q = self.item_factors.astype(np.float64), self._learned("proposal_")
-        totals = np.bincount(data.by_user.row_of_entry(), data.strengths, minlength=data.n_users)
-        mean = gather_sum(data.by_user, Q) / np.where(totals > 0, totals, 1.0)[:, None]
-        system = (Q * q[:, None]).T @ Q + self.penalty_ * np.eye(Q.shape[1])
-        P = (mean - q @ Q) @ linalg.pinvh(system)
-        P[totals == 0] = 0.0  # nothing is known: the proposal ranks
-        model = copy.copy(self)
-        model.train_, model.user_factors_ = data, P.astype(self.item_factors.dtype)
-        return model
+        Q = self.item_factors.astype(np.float64)
+        totals, shrinkage = self._shrinkage(data)
+        scale = np.divide(shrinkage, totals, out=np.zeros_like(totals), where=totals > 0)
+        centre, B = self._fold_system(Q)
+        P: Floats = (gather_sum(data.by_user, Q) * scale[:, None] - np.outer(shrinkage, centre)) @ B
+        return P.astype(self.item_factors.dtype)
+
+    def _shrinkage(self, data: Interactions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """I_x and a_x; both 0 without history."""
+        totals, c = context_weights(data, self.context_exponent)
+        whole = c + self.score_penalty * self._learned("mean_context_")
+        return totals, np.divide(c, whole, out=np.zeros_like(c), where=c > 0)
+
+    def _fold_system(self, Q: Floats) -> tuple[Floats, Floats]:
+        """Return qᵀQ and B = (Qᵀ diag(q) Q + λ I)⁻¹, which P_x of any history needs."""
+        q: Floats = self._learned("proposal_")
+        system = (Q * q[:, None]).T @ Q + float(self.penalty_) * np.eye(Q.shape[1])
+        return q @ Q, linalg.pinvh(system)
+
+    def _history_parts(self, row: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """part_j = a_x (r_j / I_x) (Q_j − qᵀQ) B, which sum to the P_x of `fold_in`."""
+        positions, strengths = self._history(row)
+        Q = self.item_factors.astype(np.float64)
+        centre, B = self._fold_system(Q)
+        shares = self._shrinkage(row_of(self.seen, row))[1] * strengths / strengths.sum()
+        return positions, shares[:, None] * ((Q[positions] - centre) @ B)
+
+    def _ranked_by(self, column: int) -> tuple[NDArray[np.float64], float]:
+        """w_y Q_y and w_y (see `export_factors`) for ranking by probability, Q_y and 0 by lift."""
+        vector = self.item_factors[column].astype(np.float64)
+        if self.ranking == "lift":
+            return vector, 0.0
+        discount = discounts(self.item_popularity[[column]], self.popularity_discount)[0]
+        weight = float(self._learned("proposal_")[column] * discount)
+        return weight * vector, weight
+
+    def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
+        objective = self._objective(data)
+        self.proposal_ = objective.proposal
+        self.mean_context_ = float(context_weights(data, self.context_exponent)[1].mean())
+        self.path_ = None
+        return solve_als(objective, self.factors, penalty=self.penalty_, sweeps=sweeps, tolerance=0, start=item_factors)
 
 
 class RGX(RG2):
@@ -194,3 +268,22 @@ class RGX(RG2):
     """
 
     objective: ClassVar[type[RG]] = RGXObjective
+
+
+def penalty_of(objective: RG, regularization: float) -> float:
+    """Return λ for τ = `regularization` · σ₁."""
+    return solve_spectral(objective, 1, tolerance=1e-3).penalty(regularization)
+
+
+def check_ranking(ranking: str, discount: float) -> None:
+    """Refuse what is neither "probability" nor "lift", and a discount that means nothing."""
+    if ranking not in ("probability", "lift"):
+        raise ParameterError(f"ranking={ranking!r} is unknown", 'choose "probability" or "lift"')
+    if discount and ranking == "lift":
+        raise ParameterError("the lift has no popularity to discount", 'use ranking="probability"')
+
+
+def discounts(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
+    """Return max(popularity, 1)^-δ."""
+    factors: NDArray[np.float64] = np.maximum(counts, 1.0) ** -exponent
+    return factors

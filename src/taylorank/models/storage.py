@@ -1,97 +1,157 @@
-"""A fitted factor model in one file: safetensors, with a JSON manifest in its header; no pickle."""
+"""A fitted model in one file: safetensors, with a JSON manifest in its header; no pickle.
+
+The manifest ends with a hash of itself and of every array, so that a damaged file is refused and never loads as another
+model.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 import taylorank
-from taylorank.data import Interactions
 from taylorank.data.storage import pack, unpack
 from taylorank.errors import DataError, ParameterError
-from taylorank.models.factor import FactorModel
+from taylorank.models.recommender import Recommender
+from taylorank.models.training_record import TrainingRecord
 from taylorank.output import atomic_path
 
-FORMAT = 1
-LEARNED = ("user_factors_", "item_factors_", "proposal_")
+FORMAT = 2
+OF_THE_MACHINE = ("num_threads",)  # parameters that say nothing about the model
+SPARSE = ("data", "indices", "indptr")
+Arrays = dict[str, NDArray[Any]]
 
 
-def save_model(model: FactorModel, path: str | os.PathLike[str], *, with_seen: bool) -> None:
+def save_model(model: Recommender, path: str | os.PathLike[str], *, with_seen: bool) -> None:
     """Write `model` to `path`; the file appears whole or not at all."""
     from safetensors.numpy import save_file
 
     seen = model.seen if with_seen else model.seen.select(np.zeros(model.seen.nnz, dtype=bool), "seen items left out")
     arrays = {f"seen_{name}": value for name, value in pack(seen, with_truth=False).items()}
-    arrays |= {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
-    manifest = {
+    arrays["item_popularity"] = model.item_popularity
+    for name in model.learned_shapes:
+        arrays |= _plain(name, model._learned(name))
+    arrays = {name: np.array(value, order="C", ndmin=1, copy=None) for name, value in arrays.items()}
+    text = with_checksum(_facts(model), arrays)
+    with atomic_path(path) as temporary:
+        save_file(arrays, str(temporary), metadata={"taylorank": text})
+
+
+def _facts(model: Recommender) -> dict[str, Any]:
+    parameters = {name: value for name, value in model.get_params().items() if name not in OF_THE_MACHINE}
+    return {
         "format": FORMAT,
         "taylorank": taylorank.__version__,
         "model": type(model).__name__,
-        "parameters": model.get_params(),
-        "penalty": getattr(model, "penalty_", None),
-        "data": fingerprint(model.seen),
+        "parameters": parameters,
+        "data": model.data_fingerprint,
     }
-    with atomic_path(path) as temporary:
-        contiguous = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
-        save_file(contiguous, str(temporary), metadata={"taylorank": json.dumps(manifest)})
 
 
-def fingerprint(data: Interactions) -> str:
-    """Return a short hash of the pairs, to tell which data a model was fitted to."""
-    digest = hashlib.sha256()
-    for array in (data.by_user.indptr, data.by_user.indices, np.ascontiguousarray(data.strengths)):
-        digest.update(array.tobytes())
-    return digest.hexdigest()[:16]
+def _plain(name: str, value: Any) -> Arrays:
+    if not sparse.issparse(value):
+        return {name: np.asarray(value)}
+    return {f"{name}.{part}": getattr(value, part) for part in SPARSE}
 
 
-def load(path: str | os.PathLike[str]) -> FactorModel:
-    """Read a model that `save` wrote; a damaged or foreign file is refused."""
-    arrays, manifest = _read(Path(path))
-    if manifest.get("format", 0) > FORMAT:
-        raise DataError(f"{path} has format {manifest['format']}, newer than {FORMAT}", "update taylorank")
+def with_checksum(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the manifest: the facts, and a hash of everything that the file says."""
     try:
-        model: Any = _class_named(str(manifest["model"]))(**manifest["parameters"])
-        model.train_ = unpack({name[5:]: value for name, value in arrays.items() if name.startswith("seen_")})
-        for name in LEARNED:
-            if name in arrays:
-                setattr(model, name, arrays[name])
-        if manifest["penalty"] is not None:
-            model.penalty_, model.path_ = manifest["penalty"], None
-        shapes = (len(model.user_factors), len(model.item_factors))
-        if shapes != (len(model.users), len(model.items)):
-            raise ValueError("factors and ids differ in number")
-    except (KeyError, TypeError, ValueError, IndexError, ParameterError) as error:
+        plain = json.dumps(facts, default=lambda value: value.item())  # NumPy's numbers
+    except (TypeError, ValueError, AttributeError):
+        raise ParameterError("a parameter of the model is not a plain value", "use numbers and text") from None
+    return json.dumps({**json.loads(plain), "checksum": _checksum(plain, arrays)})
+
+
+def _checksum(facts: str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    digest = hashlib.sha256(facts.encode())
+    for name in sorted(arrays):
+        digest.update(f"|{name}|{arrays[name].dtype.str}|{arrays[name].shape}|".encode())
+        digest.update(arrays[name].data)
+    return digest.hexdigest()
+
+
+def load(path: str | os.PathLike[str]) -> Recommender:
+    """Read a model that `save` wrote; a damaged or foreign file is refused.
+
+    `path()` needs the decomposition that a fit makes, which files do not hold; all else works as before.
+    """
+    arrays, manifest = _read(Path(path))
+    model = _unfitted(Path(path), manifest)
+    try:
+        histories = unpack({name[5:]: value for name, value in arrays.items() if name.startswith("seen_")})
+        sizes = {"users": len(histories.users), "items": len(histories.items)}
+        for name, axes in model.learned_shapes.items():
+            setattr(model, name, _learned(arrays, name, axes, sizes))
+        popularity = _learned(arrays, "item_popularity", ("items",), sizes)
+        return model._for_others(
+            histories, TrainingRecord(histories, popularity=popularity, fingerprint=manifest["data"])
+        )
+    except (KeyError, TypeError, ValueError, IndexError) as error:
         raise DataError(f"{path} is damaged ({error})", "save the model again") from error
-    fitted: FactorModel = model
-    return fitted
 
 
-def _read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    from safetensors import SafetensorError, safe_open
+def _read(path: Path) -> tuple[Arrays, dict[str, Any]]:
+    from safetensors import safe_open
 
     try:
         with safe_open(str(path), framework="numpy") as file:
-            manifest = json.loads((file.metadata() or {})["taylorank"])
-            return {name: file.get_tensor(name) for name in file.keys()}, manifest  # noqa: SIM118
+            header = file.metadata() or {}
+            if "taylorank" not in header:
+                raise DataError(f"{path} is not a taylorank model", "give a file that model.save wrote")
+            manifest = json.loads(header["taylorank"])
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        stated = manifest.pop("checksum", None)
+        if manifest["format"] == FORMAT and _checksum(json.dumps(manifest), arrays) != stated:
+            raise DataError(f"{path} is damaged: its content does not match its checksum", "save the model again")
+        return arrays, manifest
     except FileNotFoundError:
         raise DataError(f"no such file: {path}", "check the path") from None
-    except KeyError:
-        raise DataError(f"{path} is not a taylorank model", "give a file that model.save wrote") from None
-    except (SafetensorError, OSError, ValueError) as error:
+    except DataError:
+        raise
+    except Exception as error:  # whatever a parser makes of arbitrary bytes
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path} is damaged or not a model ({reason})", "save the model again") from error
 
 
-def _class_named(name: str) -> Any:
+def _unfitted(path: Path, manifest: Mapping[str, Any]) -> Recommender:
+    """Return the estimator that the manifest names; what this version does not know comes from a newer one."""
     import taylorank.models
 
-    known = getattr(taylorank.models, name, None)
-    if not (isinstance(known, type) and issubclass(known, FactorModel)):
-        raise ValueError(f"unknown model {name!r}")
-    return known
+    newer = f"{path} was written by taylorank {manifest.get('taylorank')}"
+    if manifest["format"] != FORMAT:
+        raise DataError(
+            f"{newer} in format {manifest['format']}, not {FORMAT}", "update taylorank, or fit and save the model again"
+        )
+    kind = getattr(taylorank.models, str(manifest["model"]), None)
+    if not (isinstance(kind, type) and issubclass(kind, Recommender)):
+        raise DataError(f"{newer}, with a model {manifest['model']!r} that is unknown here", "update taylorank")
+    unknown = [name for name in manifest["parameters"] if name not in kind._parameter_names()]
+    if unknown:
+        raise DataError(
+            f"{newer}, where {kind.__name__} has a parameter {unknown[0]!r} that is unknown here", "update taylorank"
+        )
+    return kind(**manifest["parameters"])
+
+
+def _learned(arrays: Arrays, name: str, axes: tuple[str, ...], sizes: dict[str, int]) -> Any:
+    """Return an array, scalar or sparse matrix whose axes have the lengths in `sizes`, which learns new ones."""
+    if name in arrays and not axes:
+        return arrays[name].item()
+    if name in arrays:
+        shape = arrays[name].shape
+        if len(shape) != len(axes) or any(sizes.setdefault(a, n) != n for a, n in zip(axes, shape, strict=True)):
+            raise ValueError(f"{name} has shape {shape}")
+        return arrays[name]
+    parts = tuple(arrays[f"{name}.{part}"] for part in SPARSE)
+    matrix = sparse.csr_array(parts, shape=tuple(sizes[axis] for axis in axes))
+    matrix.check_format(full_check=True)
+    return matrix

@@ -8,13 +8,19 @@ s_xy = r_xy / (I_x q_y) − 1:
 
 γ = 0 and ρ = 1 are the papers' losses; γ = ρ = 1 is correspondence analysis. At the unconstrained optimum
 o = p(y | x) / q_y − 1, so q_y (1 + o_xy) is the probability of y and ranks consistently with DCG.
+
+A penalty ½ κ Σ_x Σ_y q_y o_xy² on the scores themselves (001, Appendix A.6) changes nothing but the contexts:
+
+    ½ Σ_x c_x Σ_y q_y (o − s)² + ½ κ Σ_xy q_y o²  =  ½ Σ_x (c_x + κ) Σ_y q_y (o − a_x s)² + constant
+
+with a_x = c_x / (c_x + κ), so that the targets of light contexts are drawn towards 0, where the proposal ranks.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -24,20 +30,24 @@ from taylorank.errors import DataError, ParameterError
 from taylorank.kernels import gather_sum
 
 Floats = NDArray[Any]
+CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class RG:
-    """What RG² and RG× share: the data scaled to S' = diag(√c / I) R diag(1/√q) − √c √qᵀ.
+    """What RG² and RG× share: the data scaled to S' = diag(a √c / I) R diag(1/√q) − a √c √qᵀ, a = 1 as a rule.
 
     In P' = √c P and Q' = √q Q the loss is ½ ‖S' − P'Q'ᵀ‖² + ½ λ (‖P'‖² + C ‖Q'‖²): an ordinary factorisation, whose
     global optimum is a soft-thresholded SVD (`solvers.spectral`) and whose ALS steps share one matrix
     (`solvers.als`).
     """
 
-    by_user: CSR  # √c_x r_xy / (I_x √q_y)
+    solvers: ClassVar[tuple[str, ...]] = ("spectral", "als")
+
+    by_user: CSR  # a_x √c_x r_xy / (I_x √q_y)
     proposal: NDArray[np.float64]  # q, (N,)
-    context: NDArray[np.float64]  # c, (M,)
+    context: NDArray[np.float64]  # c, or c + κ, (M,)
+    shrinkage: NDArray[np.float64]  # a, (M,)
 
     @cached_property
     def by_item(self) -> CSR:
@@ -49,19 +59,27 @@ class RG:
         """C = Σ_x c_x."""
         return float(self.context.sum())
 
+    @property
+    def centre(self) -> NDArray[np.float64]:
+        """a √c, (M,): S' = B − centre √qᵀ."""
+        return self.shrinkage * np.sqrt(self.context)
+
     @cached_property
     def squared_norm(self) -> float:
-        """‖S'‖² = ‖B‖² − C for S' = B − √c √qᵀ, because √cᵀ B √q = C. Twice the loss at P = Q = 0."""
+        """‖S'‖² = ‖B‖² − ‖centre‖², because B √q = centre. Twice the loss at P = Q = 0."""
         assert self.by_user.weights is not None
-        entries = self.by_user.weights.astype(np.float64)
-        return float(entries @ entries) - self.context_total
+        squares = sum(
+            float(np.square(self.by_user.weights[start : start + CHUNK], dtype=np.float64).sum())
+            for start in range(0, self.by_user.nnz, CHUNK)
+        )
+        return squares - float(self.centre @ self.centre)
 
     def gain(self, user_factors: Floats, item_factors: Floats) -> float:
-        """Return Σ_x c_x Σ_y q_y (s_xy o_xy − ½ o_xy²), the decrease of RG² from zero scores, through Grams."""
+        """Return Σ_x c_x Σ_y q_y (a_x s_xy o_xy − ½ o_xy²), the decrease of RG² from zero scores, through Grams."""
         P = np.sqrt(self.context)[:, None] * user_factors.astype(np.float64)
         Q = np.sqrt(self.proposal)[:, None] * item_factors.astype(np.float64)
         linear = np.vdot(P, gather_sum(self.by_user, Q))
-        linear -= (np.sqrt(self.context) @ P) @ (np.sqrt(self.proposal) @ Q)
+        linear -= (self.centre @ P) @ (np.sqrt(self.proposal) @ Q)
         return float(linear - 0.5 * np.vdot(P.T @ P, Q.T @ Q))
 
     def penalty(self, user_factors: Floats, item_factors: Floats, regularization: float) -> float:
@@ -100,27 +118,53 @@ def rg_objective(
     *,
     proposal_exponent: float,
     context_exponent: float,
+    score_penalty: float = 0.0,
     dtype: DTypeLike = np.float32,
 ) -> RG:
-    """Scale `data` for RG² or RG× with exponents γ and ρ."""
-    for name, value in (("proposal_exponent", proposal_exponent), ("context_exponent", context_exponent)):
-        if not np.isfinite(value):
-            raise ParameterError(f"{name}={value} is not a number", "give a finite number, such as 0.8")
+    """Scale `data` for RG² or RG× with exponents γ and ρ; κ is `score_penalty` times the mean c of all contexts."""
     if not data.nnz:
         raise DataError("the training data has no interactions", "check the split and the cleaning steps")
+    if not (np.isfinite(score_penalty) and score_penalty >= 0):
+        raise ParameterError(f"score_penalty={score_penalty} is not a number ≥ 0", "use 0 for none")
     rows = data.by_user
-    strengths = data.strengths.astype(np.float64)
-    totals = np.bincount(rows.row_of_entry(), strengths, minlength=data.n_users)  # I
     q = proposal(data, proposal_exponent)
-    c = np.where(totals > 0, np.power(np.maximum(totals, np.finfo(float).tiny), context_exponent), 0.0)
-    scale = np.divide(np.sqrt(c), totals, out=np.zeros_like(totals), where=totals > 0)
-    weights = strengths * np.repeat(scale, rows.row_lengths) / np.sqrt(q)[rows.indices]
-    return kind(CSR(rows.indptr, rows.indices, weights.astype(dtype), rows.n_columns), q, c)
+    totals, c = context_weights(data, context_exponent)
+    context = np.where(c > 0, c + score_penalty * c.mean(), 0.0)
+    shrinkage = np.divide(c, context, out=np.ones_like(c), where=c > 0)
+    scale = np.divide(shrinkage * np.sqrt(context), totals, out=np.zeros_like(totals), where=totals > 0)
+    weights = np.repeat(scale.astype(dtype), rows.row_lengths)
+    if not data.is_binary:
+        weights *= data.strengths.astype(dtype, copy=False)
+    weights *= (1 / np.sqrt(q)).astype(dtype)[rows.indices]
+    return kind(CSR(rows.indptr, rows.indices, weights, rows.n_columns), q, context, shrinkage)
 
 
 def proposal(data: Interactions, exponent: float) -> NDArray[np.float64]:
     """Return q_y ∝ max(Σ_x r_xy, 1)^γ, which sums to 1."""
-    popularity = np.bincount(data.by_user.indices, data.strengths.astype(np.float64), minlength=data.n_items)
-    q: NDArray[np.float64] = np.maximum(popularity, 1.0) ** exponent
+    _check_exponent("proposal_exponent", exponent)
+    logs = exponent * np.log(popularity(data))
+    q: NDArray[np.float64] = np.exp(logs - logs.max())
     q /= q.sum()
     return q
+
+
+def popularity(data: Interactions) -> NDArray[np.float64]:
+    """Return max(Σ_x r_xy, 1) of every item."""
+    totals = np.bincount(data.by_user.indices, data.strengths.astype(np.float64), minlength=data.n_items)
+    return np.maximum(totals, 1.0)
+
+
+def context_weights(data: Interactions, exponent: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return I_x and c_x = I_x^ρ, both 0 for an empty context."""
+    _check_exponent("context_exponent", exponent)
+    rows = data.by_user
+    totals: NDArray[np.float64] = np.bincount(
+        rows.row_of_entry(), data.strengths.astype(np.float64), minlength=data.n_users
+    ).astype(np.float64)
+    c = np.where(totals > 0, np.power(np.maximum(totals, np.finfo(float).tiny), exponent), 0.0)
+    return totals, c
+
+
+def _check_exponent(name: str, value: float) -> None:
+    if not np.isfinite(value):
+        raise ParameterError(f"{name}={value} is not a number", "give a finite number, such as 0.8")

@@ -1,98 +1,158 @@
-"""WRMF and iALS: squared error with more weight on what was observed.
+"""Squared error with a weight of its own for every observed pair, over a background of rank one.
 
-Both are, with o_xy = P_x · Q_y,
+With o_xy = P_x · Q_y all objectives of this form are
 
-    L = b Σ_all o_xy² + Σ_observed (e_xy o_xy² − 2 t_xy o_xy + t_xy) + Σ_x λ_x ‖P_x‖² + Σ_y λ_y ‖Q_y‖²
+    L = Σ_all a_x b_y (s o_xy² + 2 h o_xy) + Σ_observed (e_xy o_xy² − 2 t_xy o_xy) + constant
+        + Σ_x λ_x ‖P_x‖² + Σ_y λ_y ‖Q_y‖²
 
-| objective | written as | b | e_xy | t_xy | λ_x |
-|---|---|---|---|---|---|
-| WRMF (Hu et al. 2008) | Σ (1 + α r)(o − 1)² on observed, Σ o² elsewhere | 1 | α r | 1 + α r | λ |
-| iALS (Rendle et al. 2022) | Σ_observed r (o − 1)² + w₀ Σ_all o² | w₀ | r | r | λ (n_x + w₀ N)^ν |
+| objective | written as | a_x b_y | s | h | e_xy | t_xy | λ_x |
+|---|---|---|---|---|---|---|---|
+| WRMF (Hu et al. 2008) | Σ (1 + α r)(o − 1)² on observed, Σ o² elsewhere | 1 | 1 | 0 | α r | 1 + α r | λ |
+| iALS (Rendle et al. 2022) | Σ_observed r (o − 1)² + w₀ Σ_all o² | w₀ | 1 | 0 | r | r | λ (n_x + w₀ N)^ν |
 
-n_x is the number of interactions of x; items likewise with n_y and M. Weights vary by cell, so every row has a K × K
-system of its own (`solvers.row_als`).
+and sampled RG² (`objectives.sampled`) and the released code of the RG papers (`objectives.released`). n_x is the number
+of interactions of x; items likewise with n_y and M. Weights vary by cell, so every row has a K × K system of its own:
+
+    (s a_x Qᵀ diag(b) Q + Σ_y e_xy Q_yQ_yᵀ + λ_x I) P_x = Σ_y t_xy Q_y − h a_x Qᵀb        (`solvers.row_als`)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
-from taylorank.kernels import nonzero_scores
+from taylorank.kernels import RowSystem, gram, nonzero_scores
 
 Floats = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Weighted:
-    """L above; `extra` and `targets` belong to the entries of `by_user`."""
+    """L above; `extra` and `targets` belong to the entries of `by_user`, or are one number for all."""
+
+    solvers: ClassVar[tuple[str, ...]] = ("row_als",)
 
     by_user: CSR
-    background: float  # b
-    extra: Floats  # e, (nnz,)
-    targets: Floats  # t, (nnz,)
+    user_background: NDArray[np.float64]  # a, (M,)
+    item_background: NDArray[np.float64]  # b, (N,)
+    extra: Floats | float  # e, (nnz,)
+    targets: Floats | float  # t, (nnz,)
     user_penalty: NDArray[np.float64]  # λ_x, (M,)
     item_penalty: NDArray[np.float64]  # λ_y, (N,)
+    constant: float  # the loss of zero factors
+    curvature: float = 1.0  # s
+    slope: float = 0.0  # h
 
     @cached_property
     def transposed(self) -> Weighted:
         """The same objective with users and items exchanged."""
-        extra, targets = (
-            CSR(self.by_user.indptr, self.by_user.indices, values, self.by_user.n_columns).transpose()
-            for values in (self.extra, self.targets)
+        rows = CSR(self.by_user.indptr, self.by_user.indices, None, self.by_user.n_columns).transpose()
+        extra, targets = (_by_column(self.by_user, values) for values in (self.extra, self.targets))
+        return Weighted(
+            rows,
+            self.item_background,
+            self.user_background,
+            extra,
+            targets,
+            self.item_penalty,
+            self.user_penalty,
+            self.constant,
+            self.curvature,
+            self.slope,
         )
-        assert extra.weights is not None
-        assert targets.weights is not None
-        rows = CSR(extra.indptr, extra.indices, None, extra.n_columns)
-        return Weighted(rows, self.background, extra.weights, targets.weights, self.item_penalty, self.user_penalty)
+
+    def user_system(self, item_factors: Floats) -> RowSystem:
+        """Return the systems of all P_x, given Q."""
+        direction = self.item_background @ item_factors if self.slope else None
+        return RowSystem(
+            self.by_user,
+            weighted_gram(item_factors, self.item_background),
+            self.curvature * self.user_background,
+            self.user_penalty,
+            weights=self.extra,
+            targets=self.targets,
+            offsets=None if direction is None else -self.slope * self.user_background,
+            direction=direction,
+        )
+
+    def item_system(self, user_factors: Floats, start: Floats | None = None) -> RowSystem:
+        """Return the systems of all Q_y, given P; they do not depend on where Q starts."""
+        return self.transposed.user_system(user_factors)
 
     def loss(self, user_factors: Floats, item_factors: Floats) -> float:
         """Return L exactly, in O(nnz·K + (M + N)·K²) and without M × N memory."""
         P, Q = user_factors.astype(np.float64), item_factors.astype(np.float64)
         o = nonzero_scores(self.by_user, P, item_factors=Q)
-        everywhere = self.background * float(np.vdot(P.T @ P, Q.T @ Q))
-        observed = float(self.extra @ o**2 - 2 * (self.targets @ o) + self.targets.sum(dtype=np.float64))
+        a, b = self.user_background, self.item_background
+        everywhere = self.curvature * float(np.vdot(weighted_gram(P, a), weighted_gram(Q, b)))
+        everywhere += 2 * self.slope * float((a @ P) @ (b @ Q))
+        observed = float(np.sum(self.extra * o**2) - 2 * np.sum(self.targets * o))
         penalty = self.user_penalty @ (P**2).sum(axis=1) + self.item_penalty @ (Q**2).sum(axis=1)
-        return everywhere + observed + float(penalty)
+        return self.constant + everywhere + observed + float(penalty)
+
+
+def _by_column(rows: CSR, values: Floats | float) -> Floats | float:
+    if np.ndim(values) == 0:
+        return values
+    turned = CSR(rows.indptr, rows.indices, np.asarray(values), rows.n_columns).transpose().weights
+    assert turned is not None
+    return turned
+
+
+def weighted_gram(factors: Floats, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Fᵀ diag(w) F, summed in float64."""
+    if len(weights) and np.all(weights == weights[0]):
+        return float(weights[0]) * gram(factors)
+    return gram(factors * np.sqrt(weights).astype(factors.dtype)[:, None])
 
 
 def wrmf_objective(data: Interactions, *, alpha: float, regularization: float) -> Weighted:
     """Return Σ w (o − p)² + λ (‖P‖² + ‖Q‖²) with w = 1 + α r on observed pairs."""
-    _check(data, alpha=alpha, regularization=regularization)
-    strengths = data.strengths.astype(np.float32)
+    check_weighted(data, alpha=alpha, regularization=regularization)
+    strengths = strengths_of(data)
     return Weighted(
         data.by_user,
-        1.0,
+        np.ones(data.n_users),
+        np.ones(data.n_items),
         alpha * strengths,
         1 + alpha * strengths,
         np.full(data.n_users, float(regularization)),
         np.full(data.n_items, float(regularization)),
+        data.nnz + alpha * float(data.strengths.sum(dtype=np.float64)),
     )
 
 
 def ials_objective(data: Interactions, *, unobserved_weight: float, regularization: float, nu: float) -> Weighted:
     """Return Σ_observed r (o − 1)² + w₀ Σ_all o² + frequency-scaled penalties."""
-    _check(data, unobserved_weight=unobserved_weight, regularization=regularization, nu=nu)
-    strengths = np.array(data.strengths, dtype=np.float32)
+    check_weighted(data, unobserved_weight=unobserved_weight, regularization=regularization, nu=nu)
+    strengths = strengths_of(data)
     per_user = data.by_user.row_lengths + unobserved_weight * data.n_items
     per_item = np.bincount(data.by_user.indices, minlength=data.n_items) + unobserved_weight * data.n_users
     return Weighted(
         data.by_user,
-        float(unobserved_weight),
+        np.full(data.n_users, float(unobserved_weight)),
+        np.ones(data.n_items),
         strengths,
         strengths,
         regularization * per_user.astype(np.float64) ** nu,
         regularization * per_item.astype(np.float64) ** nu,
+        float(data.strengths.sum(dtype=np.float64)),
     )
 
 
-def _check(data: Interactions, **values: float) -> None:
+def strengths_of(data: Interactions) -> Floats | float:
+    """Return r of every entry, or 1 where all are."""
+    return 1.0 if data.is_binary else np.array(data.strengths, dtype=np.float32)
+
+
+def check_weighted(data: Interactions, **values: float) -> None:
+    """Refuse data without interactions and parameters that are not numbers ≥ 0."""
     if not data.nnz:
         raise DataError("the training data has no interactions", "check the split and the cleaning steps")
     for name, value in values.items():

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taylorank.data import Interactions
-from taylorank.errors import DataError, DataWarning, ParameterError
-from taylorank.metrics import METRICS
+from taylorank.errors import ParameterError
+from taylorank.kernels.threads import threads
+from taylorank.metrics import DEFAULT, GAINS, Gain, bootstrap_means, percentile_interval, wanted_metrics
+from taylorank.metrics.bootstrap import check_confidence, check_resamples
+from taylorank.ranking.accounts import Account, Block, Task, open_accounts
 from taylorank.ranking.best import best_items
-from taylorank.ranking.mask import entries_of, seen_parts
+from taylorank.ranking.evaluation import EvaluatedUsers, Evaluation
+from taylorank.ranking.mask import Hidden, seen_parts
+from taylorank.ranking.relevance import Relevance, relevance
 from taylorank.ranking.scorer import Scorer
+
+Progress = Callable[[int, int], None]
+LIST_CELLS = 1 << 20  # ranks held at a time
 
 
 def evaluate(
@@ -22,62 +28,104 @@ def evaluate(
     *,
     k: int | Sequence[int] = (10, 20),
     seen: Interactions | Sequence[Interactions] | None = None,
-) -> dict[str, float]:
-    """Return the mean of each metric at each cutoff over the users with test items: {"ndcg@10": …, …}.
+    metrics: str | Sequence[str] = DEFAULT,
+    gain: Gain = "binary",
+    per_user: bool = False,
+    confidence: float | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    counts: Interactions | None = None,
+    num_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Return the mean of each metric over the users with test items: {"ndcg@10": …, …}.
 
-    Items in `seen` (the training data by default; give train and validation for a test) are left out of the
-    ranking. Users that the model does not know are left out of the mean, with a warning; test items that it does
-    not know stay relevant and are never found.
+    All items are ranked but those in `seen` (the training data by default; give train and validation for a test). Of
+    equal scores the lower position, which is the smaller id, comes first. Users that the model knows but who met
+    nothing in training count in the means, with the list that `recommend` gives them: the popular items. Users that
+    the model does not know are left out of the means, with a warning; test items that it does not know, or that
+    nobody met in training, stay relevant and are never found.
+
+    Parameters
+    ----------
+    k
+        One or more cutoffs, for the metrics named without one.
+    metrics
+        Names from `metrics.NAMES`, such as "ndcg" (at every k), "recall_min@50" or "auc"; docs/metrics.md defines
+        them all. "auc" and "ece" hold rows of scores and take longer.
+    gain
+        Of a relevant item in DCG and NDCG: "binary" 1, "strength" r_xy of the test data, "exponential" 2^r − 1.
+    per_user
+        Keep the values of every user, with their ids.
+    confidence, resamples, seed
+        Give intervals that hold this share of means of users drawn with replacement.
+    counts
+        The data that counts how popular items are, for novelty and popularity: what the model has seen by default.
+    num_threads
+        Of kernels; the model's own number by default, else all CPUs.
+    progress
+        Called with (users done, users in all).
+
+    >>> from taylorank.data import planted
+    >>> from taylorank.models import Popularity
+    >>> train, valid, test = planted(200, 80, interactions=3000).split()
+    >>> found = evaluate(Popularity().fit(train), test, k=10, seen=[train, valid], metrics="ndcg", confidence=0.95)
+    >>> low, high = found.intervals["ndcg@10"]
+    >>> low < found["ndcg@10"] < high, found.users.evaluated
+    (True, 198)
     """
-    cutoffs = sorted({int(c) for c in ([k] if isinstance(k, int | np.integer) else k)})
-    if not cutoffs or cutoffs[0] < 1:
-        raise ParameterError(f"k={k!r} holds no cutoff ≥ 1", "give one or more, such as (10, 20)")
-    masks = seen_parts(model, seen)
-    rows, users = _test_rows(model, test)
-    sums = {f"{name}@{c}": 0.0 for c in cutoffs for name in METRICS}
-    best_of, size = best_items(model, masks)
-    for start in range(0, len(users), size):
-        ranked, _ = best_of(users[start : start + size], cutoffs[-1])
-        hits, relevant = _hits(ranked, model, test, rows[start : start + size], cutoffs[-1])
-        for c in cutoffs:
-            for name, metric in METRICS.items():
-                sums[f"{name}@{c}"] += float(metric(hits[:, :c], relevant).sum())
-    return {name: total / len(users) for name, total in sums.items()}
+    wanted = wanted_metrics(metrics, k)
+    _check(gain, confidence, resamples)
+    truth = relevance(model, test, gain)
+    hidden = Hidden(model, seen_parts(model, seen))
+    accounts = open_accounts(wanted, Task(model, truth, hidden, model.seen if counts is None else counts))
+    own = getattr(model, "num_threads", None) or None  # to some libraries 0 is all
+    with threads(own if num_threads is None else num_threads):
+        for block in _blocks(model, truth, hidden, max(w.cutoff or 0 for w in wanted)):
+            for account in accounts:
+                account.add(block)
+            if progress is not None:
+                progress(block.users.stop, len(truth.users))
+    results = {name: value for account in accounts for name, value in account.results().items()}
+    return Evaluation(
+        {str(w): results[str(w)] for w in wanted},
+        users=EvaluatedUsers(len(truth.users), truth.without_items, truth.unknown_users, truth.unknown_items),
+        user_ids=model.users.take(truth.users) if per_user else None,
+        per_user={name: v for account in accounts for name, v in account.values.items()} if per_user else None,
+        intervals=None if confidence is None else _intervals(accounts, confidence, resamples, seed),
+    )
 
 
-def _test_rows(model: Scorer, test: Interactions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of `test` with items, and the model's positions of those users."""
-    rows = np.flatnonzero(test.by_user.row_lengths > 0)
-    if not len(rows):
-        raise DataError("the test data has no interactions", "split with a larger share for test")
-    users = rows if model.users == test.users else model.users.positions(test.user_ids[rows])
-    known = users >= 0
-    if not known.all():
-        if not known.any():
-            raise DataError("the model knows none of the test users", "check that both use the same ids")
-        lost = int((~known).sum())
-        warnings.warn(f"{lost:,} of {len(rows):,} test users are unknown to the model and left out", DataWarning, 3)
-    return rows[known], users[known]
+def _blocks(model: Scorer, truth: Relevance, hidden: Hidden, length: int) -> Iterator[Block]:
+    """Rank the users block by block; metrics without a cutoff alone need no lists."""
+    best_of, size = best_items(model, hidden)
+    size = min(size, max(1, LIST_CELLS // max(length, 1)))
+    for start in range(0, len(truth.users), size):
+        users = slice(start, min(start + size, len(truth.users)))
+        positions = truth.users[users]
+        ranked = best_of(positions, length)[0] if length else np.empty((len(positions), 0), dtype=np.int64)
+        yield Block(users, ranked, truth.judge(users, ranked, length))
 
 
-def _hits(
-    ranked: NDArray[np.int64], model: Scorer, test: Interactions, rows: NDArray[np.int64], k: int
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Whether the item at each rank is in the user's test row (B, k), and how many that row holds (B,)."""
-    row_of, columns = entries_of(test, rows)
-    if test.items != model.items:
-        columns = model.items.positions(test.items.take(columns))
-    n_items = len(model.items)
-    relevant = np.sort((row_of * n_items + columns)[columns >= 0])
-    wanted = np.arange(len(rows))[:, None] * n_items + ranked
-    hits = np.zeros((len(rows), k), dtype=bool)
-    hits[:, : ranked.shape[1]] = _contains(relevant, wanted) & (ranked >= 0)
-    return hits, np.bincount(row_of, minlength=len(rows))
+def _intervals(
+    accounts: Sequence[Account], confidence: float, resamples: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    """Bounds of every metric that has values per user, all from the same draws of users."""
+    values = {name: v for account in accounts for name, v in account.values.items()}
+    weights = {name: w for account in accounts for name, w in account.weights.items()}
+    if not values:
+        return {}
+    columns = np.column_stack(list(values.values()))
+    heights = np.column_stack([weights.get(name, np.ones(len(columns))) for name in values])
+    means = bootstrap_means(columns, heights, resamples=resamples, seed=seed)
+    low, high = percentile_interval(means, confidence).tolist()
+    return dict(zip(values, zip(low, high, strict=True), strict=True))
 
 
-def _contains(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    if not len(ascending):
-        return np.zeros(wanted.shape, dtype=bool)
-    place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
-    found: NDArray[np.bool_] = ascending[place] == wanted
-    return found
+def _check(gain: Gain, confidence: float | None, resamples: int) -> None:
+    """Refuse what would fail only after the work."""
+    if gain not in GAINS:
+        raise ParameterError(f"gain={gain!r} is unknown", f"choose from {', '.join(GAINS)}")
+    if confidence is not None:
+        check_confidence(confidence)
+        check_resamples(resamples)

@@ -1,14 +1,17 @@
-"""Scores of a block of users without what they have seen."""
+"""What is hidden from each user, in the positions of a model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.data import Interactions
-from taylorank.errors import DataError
+from taylorank.data import CSR, Interactions
+from taylorank.errors import DataError, ParameterError
+from taylorank.ranking.rows import select_entries, take_rows, union
 from taylorank.ranking.scorer import Scorer
 
 
@@ -16,47 +19,101 @@ def seen_parts(model: Scorer, seen: Interactions | Sequence[Interactions] | None
     """Return what to hide: the training data by default, one part, or several."""
     if seen is None:
         return [model.seen]
-    return [seen] if isinstance(seen, Interactions) else list(seen)
+    parts: list[Any] = list(seen) if isinstance(seen, list | tuple) else [seen]
+    for part in parts:
+        if not isinstance(part, Interactions):
+            raise ParameterError(f"seen holds a {type(part).__name__}", "give Interactions, or a list of them")
+    return parts
 
 
-def mask_seen(model: Scorer, users: NDArray[np.int64], masks: Sequence[Interactions]) -> NDArray[np.float32]:
-    """Return the model's scores of the block, (B, N), with −inf where an item is in one of the masks."""
-    scores = np.array(model.scores(users), dtype=np.float32)
-    if np.isnan(scores).any():
-        raise DataError("the model returns NaN scores", "fit it again with more regularization")
-    for mask in masks:
-        place, columns = hidden_entries(model, users, mask)
-        scores[place, columns] = -np.inf
-    return scores
+class PartRows:
+    """The rows of some data for users of a model, over the model's items; items it does not know are left out.
+
+    Where the data has the ids of the model, rows are slices of it. Else positions are looked up once, here: ids
+    ascend on both sides, so a row stays in order when its columns are renamed.
+    """
+
+    def __init__(self, model: Scorer, part: Interactions) -> None:
+        self.rows, self.users = part.by_user, part.users
+        self.n_items = len(model.items)
+        same_users, same_items = part.users == model.users, part.items == model.items
+        self.row_of_user = None if same_users else part.users.positions(model.users.values)
+        self.column_of_item = None if same_items else model.items.positions(part.items.values).astype(np.int32)
+
+    def of(self, users: NDArray[np.int64]) -> CSR:
+        """Return one row per user, each ascending; users whom the data lacks have an empty one."""
+        return self._renamed(take_rows(self.rows, users if self.row_of_user is None else self.row_of_user[users]))
+
+    def of_ids(self, ids: NDArray[Any]) -> CSR:
+        """Return one row per id, which the model need not know."""
+        return self._renamed(take_rows(self.rows, self.users.positions(ids)))
+
+    def _renamed(self, rows: CSR) -> CSR:
+        if self.column_of_item is None:
+            return rows
+        columns = self.column_of_item[rows.indices]
+        return select_entries(CSR(rows.indptr, columns, rows.weights, self.n_items), columns >= 0)
 
 
-def hidden_entries(
-    model: Scorer, users: NDArray[np.int64], mask: Interactions
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (place in `users`, item position in the model) of every masked pair."""
-    _refuse_other_ids(model, mask)
-    rows = users if mask.users == model.users else mask.users.positions(model.users.take(users))
-    place, columns = entries_of(mask, rows)
-    if mask.items != model.items:
-        columns = model.items.positions(mask.items.take(columns))
-    return place[columns >= 0], columns[columns >= 0]
+class Hidden:
+    """The items that are left out of the ranking of each user: those in any of `masks`."""
+
+    def __init__(self, model: Scorer, masks: Sequence[Interactions]) -> None:
+        for mask in masks:
+            refuse_other_ids(model, mask, "`seen`")
+        self.parts = [PartRows(model, mask) for mask in masks]
+
+    def of(self, users: NDArray[np.int64]) -> CSR | None:
+        """Return one row per user, ascending and unique; None if there are no masks."""
+        if not self.parts:
+            return None
+        return reduce(union, (part.of(users) for part in self.parts))
+
+    def of_ids(self, ids: NDArray[Any]) -> CSR | None:
+        """Return one row per id, which the model need not know; None if there are no masks."""
+        if not self.parts:
+            return None
+        return reduce(union, (part.of_ids(ids) for part in self.parts))
 
 
-def _refuse_other_ids(model: Scorer, mask: Interactions) -> None:
-    """A mask whose ids are of another type would match nothing, and so hide nothing."""
-    for side, own, other in (("user", model.users, mask.users), ("item", model.items, mask.items)):
+def dense_block(model: Scorer, users: NDArray[np.int64], given: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return a copy of what a model gives for a block of users; raise unless it is (B, N) numbers."""
+    block = np.array(given, dtype=np.float32)
+    if block.shape != (len(users), len(model.items)):
+        raise DataError(
+            f"{type(model).__name__} gives an array of shape {block.shape} for {len(users)} users",
+            f"return ({len(users)}, {len(model.items)}): one row per user, one column per item",
+        )
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum is quicker than a test of each value; ∞ − ∞ is tested
+        broken = np.isnan(block.sum(axis=1))
+    if broken.any():
+        rows = np.flatnonzero(broken)
+        rows = rows[np.isnan(block[rows]).any(axis=1)]
+        if len(rows):
+            raise not_a_number(model, int(users[rows[0]]))
+    return block
+
+
+def not_a_number(model: Scorer, user: int) -> DataError:
+    """Return the error for a user whose scores cannot be ranked."""
+    who = model.users.take([user]).tolist()[0]
+    return DataError(
+        f"{type(model).__name__} gives user {who!r} a score that is not a number",
+        "fit it again with more regularization, or look where its numbers come from",
+    )
+
+
+def hide(scores: NDArray[Any], rows: CSR | None, *, value: float = -np.inf) -> None:
+    """Write `value` over the scores of the entries of `rows`."""
+    if rows is not None:
+        scores[rows.row_of_entry(), rows.indices] = value
+
+
+def refuse_other_ids(model: Scorer, data: Interactions, what: str) -> None:
+    """Raise if the ids are of another type: they would match nothing, and a mask, say, would hide nothing."""
+    for side, own, other in (("user", model.users, data.users), ("item", model.items, data.items)):
         if own.is_text != other.is_text and len(own) and len(other):
             kinds = ["text" if ids.is_text else "integers" for ids in (own, other)]
             raise DataError(
-                f"the model's {side} ids are {kinds[0]}, those of `seen` {kinds[1]}", "read both in the same way"
+                f"the model's {side} ids are {kinds[0]}, those of {what} {kinds[1]}", "read both in the same way"
             )
-
-
-def entries_of(data: Interactions, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (place in `rows`, item position) of every interaction of those rows; row -1 has none."""
-    known = np.maximum(rows, 0)
-    starts = data.by_user.indptr[known]
-    lengths = np.where(rows >= 0, data.by_user.indptr[known + 1] - starts, 0)
-    place = np.repeat(np.arange(len(rows)), lengths)
-    entry = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(place))
-    return place, data.by_user.indices[entry].astype(np.int64)

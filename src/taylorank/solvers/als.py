@@ -11,9 +11,8 @@ the side of the items, as a rule the smaller one: of P', a sweep is only the spa
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,19 +24,10 @@ from taylorank.kernels.backend import thread_count
 from taylorank.objectives import RG
 from taylorank.solvers.centred import CentredMatrix
 from taylorank.solvers.spectral import scaled_matrix
+from taylorank.solvers.svd import STRIP
+from taylorank.solvers.sweeps import AlsSweep, SweepState, run_sweeps
 
 Floats = NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class AlsSweep:
-    """What a callback is told after each sweep; return True from it to stop."""
-
-    sweep: int
-    loss: float
-    seconds: float
-    user_factors: Floats
-    item_factors: Floats
 
 
 def solve_als(
@@ -47,45 +37,53 @@ def solve_als(
     penalty: float,
     sweeps: int = 50,
     tolerance: float = 1e-4,
-    start: Floats | None = None,
+    start: Floats | SweepState | None = None,
     random_state: int = 0,
     callback: Callable[[AlsSweep], object] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return (P, Q) after at most `sweeps` sweeps from item factors `start` (random if None).
+    """Return (P, Q) after at most `sweeps` sweeps; `penalty` is λ (see `run_sweeps` for when it stops).
 
-    Stops when a sweep lowers the loss by ≤ `tolerance` · (L(0) − L), L(0) being the loss of zero factors; sparse
-    data leave most of L(0) to nobody, so a decrease relative to L itself would stop too early. With 0 all sweeps run.
-    `penalty` is λ.
+    `start` is Q to begin from, or the state of an earlier sweep to go on from; random if None.
     """
     if penalty < 0:
         raise ParameterError(f"penalty={penalty} is negative", "use 0 or more")
     matrix = scaled_matrix(objective)
-    root_q, root_c = matrix.right[:, None], matrix.left[:, None]
-    Q = _start(matrix, factors, random_state) if start is None else start.astype(matrix.right.dtype) * root_q
-    began = time.perf_counter()
-    zero_loss = 0.5 * objective.squared_norm
-    last = np.inf
-    P = aligned_empty((matrix.shape[0], Q.shape[1]), Q.dtype)
-    for sweep in range(1, sweeps + 1):
+    if isinstance(start, SweepState):
+        Q, done, last = start.arrays["Q"], start.sweep, start.last_loss
+    else:
+        Q = _random(matrix, factors, random_state) if start is None else start.astype(matrix.right.dtype)
+        Q, done, last = Q * matrix.right[:, None], 0, np.inf
+    return run_sweeps(
+        iterate(objective, matrix, Q, penalty=penalty, done=done),
+        most=sweeps,
+        tolerance=tolerance,
+        zero_loss=0.5 * objective.squared_norm,
+        last_loss=last,
+        callback=callback,
+    )
+
+
+def iterate(objective: RG, matrix: CentredMatrix, Q: Floats, *, penalty: float, done: int = 0) -> Iterator[AlsSweep]:
+    """Yield sweep after sweep from Q' = √q Q, without end; ask a sweep for its factors before the next."""
+    ridge = penalty * objective.context_total
+    P = aligned_empty((matrix.shape[0], Q.shape[1]), Q.dtype)  # the same for all sweeps
+    while True:
         P = matrix.apply(half_step(Q, gram(Q), penalty), out=P)
         image = matrix.apply_transposed(P)
         users = gram(P)
-        Q = half_step(image, users, penalty * objective.context_total)
-        loss = zero_loss - _gain(image, Q, users) + 0.5 * penalty * _size(users, Q, objective.context_total)
-        if callback is not None:
-            seconds = time.perf_counter() - began
-            if callback(AlsSweep(sweep, loss, seconds, _unscaled(P.copy(), root_c), _unscaled(Q.copy(), root_q))):
-                break
-        if tolerance > 0 and last - loss <= tolerance * (zero_loss - loss):
-            break
-        last = loss
-    return _unscaled(P, root_c), _unscaled(Q, root_q)
+        Q = half_step(image, users, ridge)
+        done += 1
+        yield AlsSweep(
+            done,
+            {"Q": Q},
+            partial(_loss, objective, image, Q, users, penalty),
+            partial(_unscaled, objective, P, Q),
+        )
 
 
-def _start(matrix: CentredMatrix, factors: int, random_state: int) -> Floats:
+def _random(matrix: CentredMatrix, factors: int, random_state: int) -> Floats:
     noise = np.random.default_rng(random_state).standard_normal((matrix.shape[1], factors))
     start: Floats = (noise * (0.1 / np.sqrt(factors))).astype(matrix.right.dtype)
-    start *= matrix.right[:, None]
     return start
 
 
@@ -95,16 +93,18 @@ def half_step(rows: Floats, square: NDArray[np.float64], ridge: float) -> Floats
     return turn(rows, solved.astype(rows.dtype), threads=thread_count())
 
 
-def _gain(image: Floats, Q: Floats, users: NDArray[np.float64]) -> float:
-    """⟨S', P'Q'ᵀ⟩ − ½ ‖P'Q'ᵀ‖², with image = S'ᵀP'."""
-    linear = np.einsum("ij,ij->", image, Q, dtype=np.float64)
-    return float(linear) - 0.5 * float(np.vdot(users, gram(Q)))
+def _loss(objective: RG, image: Floats, Q: Floats, users: NDArray[np.float64], penalty: float) -> float:
+    """½ ‖S'‖² − ⟨S', P'Q'ᵀ⟩ + ½ ‖P'Q'ᵀ‖² + ½ λ (‖P'‖² + C ‖Q'‖²), with image = S'ᵀP' and users = P'ᵀP'."""
+    items = gram(Q)
+    linear = sum(
+        float(np.einsum("ij,ij->", image[start : start + STRIP], Q[start : start + STRIP], dtype=np.float64))
+        for start in range(0, len(Q), STRIP)
+    )
+    size = float(np.trace(users)) + objective.context_total * float(np.trace(items))
+    return 0.5 * objective.squared_norm - linear + 0.5 * float(np.vdot(users, items)) + 0.5 * penalty * size
 
 
-def _size(users: NDArray[np.float64], Q: Floats, total: float) -> float:
-    return float(np.trace(users)) + total * float(np.einsum("ij,ij->", Q, Q, dtype=np.float64))
-
-
-def _unscaled(factors: Floats, root: Floats) -> Floats:
-    """P from P' = √c P, in place; an empty context has P' = 0."""
-    return np.divide(factors, root, out=factors, where=root > 0)
+def _unscaled(objective: RG, P: Floats, Q: Floats) -> tuple[Floats, Floats]:
+    weight = np.sqrt(objective.context).astype(P.dtype)[:, None]
+    users = np.divide(P, weight, out=np.zeros_like(P), where=weight > 0)
+    return users, Q / np.sqrt(objective.proposal).astype(Q.dtype)[:, None]

@@ -1,77 +1,99 @@
-"""Alternating least squares where weights vary by cell: a K × K system for every row.
+"""Alternating least squares where weights vary by cell: a K × K system for every row, P given Q, then Q given P.
 
-    (b QᵀQ + Σ_y e_xy Q_yQ_yᵀ + λ_x I) P_x = Σ_y t_xy Q_y,   then the same for Q with users and items exchanged
-
-over the observed y of x (see `objectives.weighted`).
+An objective states the systems of its rows (`user_system`, `item_system`); see `objectives.weighted` for their form.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.kernels import RowSystem, gram, row_solve
-from taylorank.objectives.weighted import Weighted
-from taylorank.solvers.als import AlsSweep
+from taylorank.data import CSR
+from taylorank.kernels import RowSystem, row_solve
+from taylorank.solvers.sweeps import AlsSweep, SweepState, run_sweeps
 
 Floats = NDArray[Any]
 Method = Literal["auto", "cholesky", "cg", "blocks"]
 
 
+class RowObjective(Protocol):
+    """What this solver needs of an objective."""
+
+    @property
+    def by_user(self) -> CSR:
+        """The observed pairs."""
+        ...
+
+    @property
+    def constant(self) -> float:
+        """The loss of zero factors."""
+        ...
+
+    def user_system(self, item_factors: Floats) -> RowSystem:
+        """The systems of all P_x, given Q."""
+        ...
+
+    def item_system(self, user_factors: Floats, start: Floats | None = None) -> RowSystem:
+        """The systems of all Q_y, given P; `start` is Q before."""
+        ...
+
+    def loss(self, user_factors: Floats, item_factors: Floats) -> float:
+        """The loss, exactly."""
+        ...
+
+
 def solve_row_als(
-    objective: Weighted,
+    objective: RowObjective,
     factors: int,
     *,
     sweeps: int = 16,
     tolerance: float = 0.0,
     method: Method = "auto",
-    start: tuple[Floats, Floats] | None = None,
+    start: tuple[Floats, Floats] | SweepState | None = None,
     random_state: int = 0,
     callback: Callable[[AlsSweep], object] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return (P, Q) after `sweeps` sweeps from `start`, or from N(0, 0.1/√K) as Rendle et al. do.
+    """Return (P, Q) after at most `sweeps` sweeps (see `run_sweeps` for when it stops).
 
-    Stops early when a sweep lowers the loss by ≤ `tolerance` · (L(0) − L), if that is positive, or when `callback`
-    returns True. The loss is only computed for one of these two.
+    `start` is (P, Q) to begin from, or the state of an earlier sweep to go on from; if None N(0, 0.1/√K), as Rendle
+    et al. do.
     """
-    n_users, n_items = objective.by_user.n_rows, objective.by_user.n_columns
-    rng = np.random.default_rng(random_state)
-    scale = np.float32(0.1 / np.sqrt(factors))
-    P, Q = start or (
-        scale * rng.standard_normal((n_users, factors), dtype=np.float32),
-        scale * rng.standard_normal((n_items, factors), dtype=np.float32),
+    done, last = 0, np.inf
+    if isinstance(start, SweepState):
+        P, Q, done, last = start.arrays["P"], start.arrays["Q"], start.sweep, start.last_loss
+    else:
+        P, Q = start or _random(objective.by_user, factors, random_state)
+    return run_sweeps(
+        iterate(objective, P, Q, method=method, done=done),
+        most=sweeps,
+        tolerance=tolerance,
+        zero_loss=objective.constant,
+        last_loss=last,
+        callback=callback,
     )
-    zero_loss = float(objective.targets.sum(dtype=np.float64))
-    last, began = np.inf, time.perf_counter()
-    for sweep in range(1, sweeps + 1):
-        P = solve_side(objective, Q, method=method, start=P)
-        Q = solve_side(objective.transposed, P, method=method, start=Q)
-        if callback is None and tolerance <= 0:
-            continue
-        seconds = time.perf_counter() - began
-        loss = objective.loss(P, Q)
-        if callback is not None and callback(AlsSweep(sweep, loss, seconds, P, Q)):
-            break
-        if tolerance > 0 and last - loss <= tolerance * (zero_loss - loss):
-            break
-        last = loss
+
+
+def iterate(
+    objective: RowObjective, P: Floats, Q: Floats, *, method: Method = "auto", done: int = 0
+) -> Iterator[AlsSweep]:
+    """Yield sweep after sweep, without end."""
+    while True:
+        P = row_solve(objective.user_system(Q), Q, method=method, start=P)
+        Q = row_solve(objective.item_system(P, Q), P, method=method, start=Q)
+        done += 1
+        yield AlsSweep(done, {"P": P, "Q": Q}, partial(objective.loss, P, Q), partial(_pair, P, Q))
+
+
+def _pair(P: Floats, Q: Floats) -> tuple[Floats, Floats]:
     return P, Q
 
 
-def solve_side(
-    objective: Weighted, factors: Floats, *, method: Method = "cholesky", start: Floats | None = None
-) -> Floats:
-    """Return the best factors of all rows, given those of the columns."""
-    system = RowSystem(
-        objective.by_user,
-        gram(factors),
-        objective.background,
-        objective.user_penalty,
-        weights=objective.extra,
-        targets=objective.targets,
-    )
-    return row_solve(system, factors, method=method, start=start)
+def _random(rows: CSR, factors: int, random_state: int) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(random_state)
+    scale = np.float32(0.1 / np.sqrt(factors))
+    P = scale * rng.standard_normal((rows.n_rows, factors), dtype=np.float32)
+    return P, scale * rng.standard_normal((rows.n_columns, factors), dtype=np.float32)

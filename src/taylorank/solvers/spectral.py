@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from taylorank.errors import ParameterError
 from taylorank.objectives import RG
 from taylorank.solvers.centred import CentredMatrix
-from taylorank.solvers.svd import Progress, Svd, truncated_svd
+from taylorank.solvers.svd import Progress, Svd, SvdState, truncated_svd
 
 Floats = NDArray[Any]
 
@@ -61,8 +61,9 @@ def solve_spectral(
     *,
     tolerance: float = 1e-2,
     max_passes: int | None = None,
+    start: SvdState | None = None,
     random_state: int = 0,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callable[[Progress], object] | None = None,
 ) -> SpectralPath:
     """Decompose S' once; `factors(K, regularization)` of the result is the optimum for any K ≤ `factors`."""
     svd = truncated_svd(
@@ -70,6 +71,7 @@ def solve_spectral(
         factors,
         tolerance=tolerance,
         max_passes=max_passes,
+        start=start,
         random_state=random_state,
         callback=callback,
     )
@@ -77,8 +79,8 @@ def solve_spectral(
 
 
 def scaled_matrix(objective: RG) -> CentredMatrix:
-    """S' = B − √c √qᵀ as a product."""
+    """S' = B − a √c √qᵀ as a product."""
     assert objective.by_user.weights is not None
     dtype = objective.by_user.weights.dtype
-    left, right = np.sqrt(objective.context).astype(dtype), np.sqrt(objective.proposal).astype(dtype)
+    left, right = objective.centre.astype(dtype), np.sqrt(objective.proposal).astype(dtype)
     return CentredMatrix(objective.by_user, objective.by_item, left, right)

@@ -45,12 +45,22 @@ class Svd:
     converged: bool
 
 
+@dataclass(frozen=True, eq=False)
+class SvdState:
+    """All that a Rayleigh-Ritz step depends on, so that a fit can be taken up again to the same bits."""
+
+    block: Floats
+    passes: int
+    best: float  # the smallest residual so far
+
+
 @dataclass(frozen=True)
 class Progress:
     """What a callback is told after each Rayleigh-Ritz step."""
 
     passes: int
     residual: float  # the largest of the kept triplets, over σ₁
+    state: SvdState
 
 
 def truncated_svd(
@@ -59,52 +69,49 @@ def truncated_svd(
     *,
     tolerance: float = 1e-2,
     max_passes: int | None = None,
+    start: SvdState | None = None,
     random_state: int = 0,
-    callback: Callable[[Progress], None] | None = None,
+    callback: Callable[[Progress], object] | None = None,
 ) -> Svd:
-    """Return the `count` leading singular triplets of `matrix`.
+    """Return the `count` leading singular triplets of `matrix`, from `start` or a random block.
 
     Stops when every residual is ≤ `tolerance` · σ₁ (0: as far as the precision of the data goes), or after
     `max_passes` products, which is not the SVD any more but a smoother relative of it.
     """
     if matrix.shape[0] < matrix.shape[1]:
         flipped = truncated_svd(
-            matrix.transposed, count, tolerance=tolerance, max_passes=max_passes, random_state=random_state,
-            callback=callback,
+            matrix.transposed, count, tolerance=tolerance, max_passes=max_passes, start=start,
+            random_state=random_state, callback=callback,
         )  # fmt: skip
         return Svd(flipped.right, flipped.values, flipped.left, flipped.residuals, flipped.passes, flipped.converged)
     dtype = matrix.left.dtype
     goal = max(tolerance, 30 * float(np.finfo(dtype).eps))
-    block, passes = _first_block(matrix, count, random_state)
-    best = np.inf
+    state = start or _first_state(matrix, count, random_state)
     while True:
-        ritz = rayleigh_ritz(matrix, block)
-        passes += 1
+        ritz = rayleigh_ritz(matrix, state.block)
+        passes, best = state.passes + 1, state.best
         worst = float(ritz.residuals[:count].max())
-        if callback is not None:
-            callback(Progress(passes, worst))
-        exhausted = max_passes is not None and passes >= max_passes
+        stopped = callback is not None and bool(callback(Progress(passes, worst, state)))
+        exhausted = stopped or (max_passes is not None and passes >= max_passes)
         stalled = tolerance < goal and worst > 0.5 * best  # only rounding is left
-        if worst <= goal or exhausted or stalled or block.shape[1] == matrix.shape[1]:
+        if worst <= goal or exhausted or stalled or state.block.shape[1] == matrix.shape[1]:
             return ritz.kept(count, passes, converged=worst <= goal or stalled)
-        best = min(best, worst)
         degree = _degree(ritz.squares)
         if max_passes is not None:
             degree = max(1, min(degree, max_passes - passes))
-        block = orthonormal(chebyshev(matrix, ritz, degree))
+        state = SvdState(orthonormal(chebyshev(matrix, ritz, degree)), passes + degree - 1, min(best, worst))
         del ritz  # or it would stay until the next one is complete
-        passes += degree - 1
 
 
-def _first_block(matrix: CentredMatrix, count: int, random_state: int) -> tuple[Floats, int]:
+def _first_state(matrix: CentredMatrix, count: int, random_state: int) -> SvdState:
     """A random block after one product, or the whole space where that is hardly larger."""
     n = matrix.shape[1]
     width = count + max(16, count // 8)
     dtype = matrix.left.dtype
     if 2 * width >= n:
-        return np.eye(n, dtype=dtype), 0
+        return SvdState(np.eye(n, dtype=dtype), 0, np.inf)
     noise = np.random.default_rng(random_state).standard_normal((n, width)).astype(dtype)
-    return orthonormal(matrix.apply_transposed(matrix.apply(noise))), 1
+    return SvdState(orthonormal(matrix.apply_transposed(matrix.apply(noise))), 1, np.inf)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,41 @@
+"""What an argument must be, said in one line where it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from taylorank.errors import ParameterError
+
+
+def check_whole(value: Any, name: str, *, least: int = 1, remedy: str | None = None) -> int:
+    """Return `value` if it is a whole number ≥ `least` (True is not a number).
+
+    >>> check_whole(3, "n")
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ParameterError(f"{name}={value!r} is not a whole number ≥ {least}", remedy or f"give {least} or more")
+    return int(value)
+
+
+def check_number(value: Any, name: str, *, least: float = -np.inf) -> float:
+    """Return `value` if it is a finite number ≥ `least` (True is not a number).
+
+    >>> check_number(0.5, "alpha", least=0)
+    0.5
+    """
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not is_number or not np.isfinite(value) or value < least:
+        bound = "" if least == -np.inf else f" ≥ {least:g}"
+        raise ParameterError(f"{name}={value!r} is not a finite number{bound}", "give another")
+    return float(value)
+
+
+def check_list(value: Any, name: str) -> None:
+    """Refuse what is no list of ids in an order: a single id, a set, a dictionary."""
+    if isinstance(value, str | bytes | set | frozenset | dict) or not (
+        hasattr(value, "__len__") and hasattr(value, "__getitem__")
+    ):
+        raise ParameterError(f"{name}={value!r} is not a list", "write a list of ids, such as [17]")

@@ -1,0 +1,71 @@
+"""Lists of many users in a file, written block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress
+
+from taylorank.data import Ids
+from taylorank.errors import ParameterError
+from taylorank.models.recommender import Recommender
+from taylorank.output import atomic_path
+from taylorank.ranking.recommend import recommend_blocks
+
+ENDINGS = (".parquet", ".csv")
+
+
+def check_ending(out: Path) -> None:
+    """Refuse a file of another kind before any work."""
+    if out.suffix not in ENDINGS:
+        raise ParameterError(f"cannot write {out}", f"give a name that ends in {' or '.join(ENDINGS)}")
+
+
+def write_lists(model: Recommender, users: NDArray[Any], n: int, *, out: Path, console: Console, **choice: Any) -> int:
+    """Write rows of (user, rank, item, score), user by user; return how many. Memory holds a few blocks at most."""
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    schema = {"user": _kind(model.users), "rank": pl.Int32(), "item": _kind(model.items), "score": pl.Float32()}
+    blocks = recommend_blocks(model, users, n, **choice)
+    written = 0
+    visible = console.is_terminal and not console.quiet
+
+    def source(*_: Any) -> Iterator[pl.DataFrame]:
+        nonlocal written
+        with Progress(console=console, transient=True, disable=not visible) as progress:
+            task = progress.add_task("recommending", total=len(users))
+            start = 0
+            for ids, scores in blocks:
+                frame = pl.DataFrame(_columns(users[start : start + len(ids)], ids, scores), schema=schema)
+                start += len(ids)
+                written += len(frame)
+                progress.update(task, completed=start)
+                yield frame
+
+    with atomic_path(out) as temporary:
+        rows = register_io_source(source, schema=schema)
+        sink = rows.sink_parquet if out.suffix == ".parquet" else rows.sink_csv
+        sink(temporary, maintain_order=True)
+    return written
+
+
+def _columns(users: NDArray[Any], ids: NDArray[Any], scores: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
+    kept = ~np.isnan(scores)
+    return {
+        "user": np.repeat(users, kept.sum(axis=1)),
+        "rank": np.broadcast_to(np.arange(1, ids.shape[1] + 1, dtype=np.int32), ids.shape)[kept],
+        "item": ids[kept],
+        "score": scores[kept],
+    }
+
+
+def _kind(ids: Ids) -> Any:
+    import polars as pl
+
+    return pl.String() if ids.is_text else pl.Int64()

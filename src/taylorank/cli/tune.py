@@ -1,0 +1,115 @@
+"""`taylorank tune`: the best parameters of a model, and the model."""
+
+from __future__ import annotations
+
+import json as json_format
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from taylorank.cli.options import NO_OPTIONS, FileOptions
+from taylorank.data import Interactions
+from taylorank.data.source import open_data
+from taylorank.errors import ParameterError
+from taylorank.models.registry import MODELS, model_class
+from taylorank.output import atomic_path, output_folder
+from taylorank.selection import Trial, Tuning
+from taylorank.selection import tune as search
+
+SHOWN = 10
+
+
+def tune(
+    data: Annotated[str, Parameter(help="A file, or a name from `taylorank datasets list`.")],
+    /,
+    *,
+    model: Annotated[str, Parameter(help=f"What to tune: {', '.join(MODELS)}.")] = "rg2",
+    metric: Annotated[str, Parameter(help="What to raise: ndcg@10, recall@20, …")] = "ndcg@10",
+    trials: Annotated[int | None, Parameter(help="At most so many fits; 20 without --seconds.")] = None,
+    seconds: Annotated[float | None, Parameter(help="At most so long, the last fit included.")] = None,
+    file: Annotated[Path | None, Parameter(help="Keep trials here, and go on from there.")] = None,
+    out: Annotated[Path | None, Parameter(help="File for the model, fitted to all of DATA.")] = None,
+    json: Annotated[Path | None, Parameter(help="File for the trials and the advice.")] = None,
+    valid: Annotated[float, Parameter(help="Share of each user's interactions held back to judge by.")] = 0.1,
+    core: Annotated[int | None, Parameter(help="First keep users and items with this many interactions.")] = None,
+    protocol: Annotated[str | None, Parameter(help="For data sets: raw, paper, …")] = None,
+    options: FileOptions = NO_OPTIONS,
+    seed: Annotated[int, Parameter(help="Seed of the split and of the search.")] = 0,
+    quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
+) -> None:
+    """Search for the parameters that rank held-back interactions best.
+
+    Part of each user's interactions is held back; settings are fitted to the rest and judged on that part. With --out
+    the best is fitted once more, to everything, and saved. Ctrl-C ends the search and shows what was found; with
+    --file the same command goes on later.
+
+    Example: taylorank tune ml-1m --protocol paper --model rg2 --seconds 60 --file trials.jsonl --out model.tr
+    """
+    model_class(model)
+    if not 0 < valid < 1:
+        raise ParameterError(f"--valid {valid} is not a share", "give a number between 0 and 1, such as 0.1")
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    with ExitStack() as folders:
+        for path in (file, out, json):
+            if path is not None:
+                folders.enter_context(output_folder(path.parent))
+        interactions = open_data(data, protocol=protocol, **options.given())
+        interactions = interactions if core is None else interactions.core(core)
+        console.print(repr(interactions), markup=False)
+        train, held = interactions.split((1 - valid, valid), seed=seed)
+        limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "seed": seed, "file": file}
+        found = _searched(model, train, held, console, metric=metric, refit=out is not None, **limits)
+        _tell(found, console)
+        _write(found, out, json, console)
+
+
+def _searched(name: str, train: Interactions, valid: Interactions, console: Console, **how: Any) -> Tuning:
+    """Tune with a line of progress: how many trials, the best so far, the time."""
+    shown = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    best: list[float] = []
+    with Progress(*shown, console=console, transient=True, disable=console.quiet) as progress:
+        line = progress.add_task(f"tuning {name}", total=how["trials"])
+
+        def told(trial: Trial) -> None:
+            best[:] = [max([*best, *([] if trial.value is None else [trial.value])], default=0.0)]
+            text = f"tuning {name}: fit {trial.fit + 1}, best {how['metric']} {best[0]:.4f}"
+            progress.update(line, description=text, completed=trial.fit + 1)
+
+        return search(name, train, valid, callback=told, **how)
+
+
+def _tell(found: Tuning, console: Console) -> None:
+    trials = sorted(found.trials, key=lambda t: (-t.users, -1.0 if t.value is None else -t.value))
+    table = Table(found.metric, "users", *found.best, "seconds", "status", box=box.SIMPLE_HEAD, show_edge=False)
+    for trial in trials[:SHOWN]:
+        value = "" if trial.value is None else f"{trial.value:.4f}"
+        table.add_row(value, f"{trial.users:,}", *_words(trial.params), f"{trial.seconds:.2f}", trial.status)
+    console.print(table)
+    fits = len({trial.fit for trial in found.trials})
+    ending = "interrupted; " if found.status == "interrupted" else ""
+    console.print(f"{ending}{len(found.trials)} trials on {fits} fits in {found.seconds:.1f} s: {found.method}")
+    for line in found.advice:
+        console.print(f"- {line}", markup=False)
+
+
+def _words(params: dict[str, Any]) -> list[str]:
+    return [f"{value:g}" if isinstance(value, float) else str(value) for value in params.values()]
+
+
+def _write(found: Tuning, out: Path | None, json: Path | None, console: Console) -> None:
+    if json is not None:
+        with atomic_path(json) as temporary:
+            temporary.write_text(json_format.dumps(found.to_dict(), indent=1) + "\n")
+        console.print(f"written: {json}")
+    if out is not None and found.status == "interrupted":
+        console.print("no model was written, because the search was interrupted")
+    elif out is not None:
+        model: Any = found.model
+        model.save(out)
+        console.print(f"written: {out}")

@@ -1,0 +1,102 @@
+"""A fit in progress, kept in one file: what a solver needs to go on to the same bits."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from taylorank.errors import DataError
+from taylorank.output import atomic_path
+from taylorank.solvers.svd import SvdState
+from taylorank.solvers.sweeps import SweepState
+
+State = SweepState | SvdState
+SECONDS_BETWEEN = 10.0
+
+
+@dataclass(eq=False)
+class Checkpoint:
+    """Keeps the latest state in memory, writes it every few seconds and, when a fit is interrupted, at once.
+
+    As a context manager around a fit it removes the file when the fit succeeds.
+    """
+
+    path: Path
+    identity: dict[str, Any]
+    state: State | None = None
+    history: list[dict[str, float]] = field(default_factory=list)
+    best: dict[str, Any] = field(default_factory=dict)
+    written: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def open(cls, path: Path, identity: dict[str, Any]) -> Checkpoint:
+        """Read what an interrupted fit left, or begin anew; the file of another fit is refused."""
+        identity = json.loads(json.dumps(identity, default=str))
+        if not path.exists():
+            return cls(path, identity)
+        try:
+            with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            manifest = json.loads(str(arrays.pop("manifest")))
+            found = manifest["identity"]
+        except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile) as error:
+            raise DataError(f"{path} is damaged or not a checkpoint", "delete it to begin anew") from error
+        if found != identity:
+            differs = [name for name in identity if found.get(name) != identity[name]] or ["version"]
+            raise DataError(
+                f"{path} belongs to another fit ({', '.join(differs)} differs)", "delete it, or give another file"
+            )
+        return cls(path, identity, *_unpacked(arrays, manifest))
+
+    def keep(self, state: State, history: list[dict[str, float]], best: dict[str, Any]) -> None:
+        """Remember the latest state; write it if the file is some seconds old."""
+        self.state, self.history, self.best = state, list(history), best
+        if time.monotonic() - self.written >= SECONDS_BETWEEN:
+            self.write()
+
+    def write(self) -> None:
+        """Write the latest state, atomically."""
+        if self.state is None:
+            return
+        manifest: dict[str, Any] = {"identity": self.identity, "history": self.history}
+        arrays: dict[str, Any] = {}
+        if isinstance(self.state, SweepState):
+            manifest |= {"kind": "sweep", "sweep": self.state.sweep, "last_loss": self.state.last_loss}
+            arrays |= {f"state_{name}": value for name, value in self.state.arrays.items()}
+        else:
+            manifest |= {"kind": "svd", "passes": self.state.passes, "best_residual": self.state.best}
+            arrays["state_block"] = self.state.block
+        if self.best:
+            manifest |= {"best": {"metric": self.best["metric"], "step": self.best["step"]}}
+            arrays["best_users"], arrays["best_items"] = self.best["factors"]
+        with atomic_path(self.path) as temporary, temporary.open("wb") as file:
+            np.savez(file, manifest=np.array(json.dumps(manifest)), **arrays)
+        self.written = time.monotonic()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.path.unlink(missing_ok=True)
+        elif issubclass(kind, KeyboardInterrupt):
+            self.write()
+
+
+def _unpacked(arrays: dict[str, Any], manifest: dict[str, Any]) -> tuple[State, list[dict[str, float]], dict[str, Any]]:
+    state: State
+    if manifest["kind"] == "sweep":
+        kept = {name.removeprefix("state_"): value for name, value in arrays.items() if name.startswith("state_")}
+        state = SweepState(manifest["sweep"], kept, manifest["last_loss"])
+    else:
+        state = SvdState(arrays["state_block"], manifest["passes"], manifest["best_residual"])
+    best = dict(manifest.get("best", {}))
+    if best:
+        best["factors"] = (arrays["best_users"], arrays["best_items"])
+    return state, manifest["history"], best

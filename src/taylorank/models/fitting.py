@@ -1,0 +1,106 @@
+"""What happens around a solver: progress, early stopping on validation data, and a file to go on from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from taylorank.data import Interactions
+from taylorank.errors import ParameterError
+from taylorank.models.checkpoint import Checkpoint
+from taylorank.ranking.evaluate import evaluate
+from taylorank.ranking.scorer import Scorer
+from taylorank.solvers import AlsSweep, Progress
+
+Snapshot = Callable[[Any, Any], Scorer]  # (P, Q) → the model with these factors
+
+
+@dataclass(frozen=True, eq=False)
+class FitProgress:
+    """What the callback of `fit` is told after each step; it stops the fit by returning True."""
+
+    step: int  # sweeps, or passes over the data
+    seconds: float  # in the solver, without evaluation
+    metric: float | None = None  # on validation data, where there is some
+    residual: float | None = None  # spectral: the largest, over σ₁
+    sweep: AlsSweep | None = None
+    snapshot: Callable[[], Scorer] | None = None
+
+    @property
+    def loss(self) -> float | None:
+        """The loss after this sweep; the spectral solver has none on the way."""
+        return None if self.sweep is None else self.sweep.loss
+
+    def model(self) -> Scorer | None:
+        """Return the model as it is after this sweep; the spectral solver has none on the way."""
+        return None if self.snapshot is None else self.snapshot()
+
+
+class Watch:
+    """Follows one fit: measures on validation data, keeps the best factors, writes checkpoints, tells the callback.
+
+    With validation data the fit stops when the metric has not improved for `patience` sweeps, and the best sweep is
+    what is kept.
+    """
+
+    def __init__(
+        self,
+        *,
+        valid: Interactions | None,
+        metric: str,
+        patience: int,
+        callback: Callable[[FitProgress], object] | None,
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        if "@" not in metric:
+            raise ParameterError(f"metric={metric!r} has no cutoff", 'write it as "ndcg@10"')
+        if patience < 1:
+            raise ParameterError(f"patience={patience} is not a count", "give the sweeps to wait, such as 3")
+        self.valid, self.metric, self.patience = valid, metric, patience
+        self.callback, self.checkpoint = callback, checkpoint
+        self.history: list[dict[str, float]] = []
+        self.best: dict[str, Any] = {}
+        self.began, self.measuring = time.perf_counter(), 0.0
+        if checkpoint is not None:
+            self.history, self.best = list(checkpoint.history), checkpoint.best
+
+    def after_sweep(self, sweep: AlsSweep, snapshot: Snapshot, *, with_loss: bool) -> bool:
+        """Record a sweep; return whether to stop."""
+        record: dict[str, float] = {"step": sweep.sweep, "seconds": self._seconds()}
+        if with_loss:
+            record["loss"] = sweep.loss
+        metric = None
+        if self.valid is not None:
+            metric = record["metric"] = self.measure(snapshot(*sweep.factors))
+            if metric > self.best.get("metric", -1.0):
+                self.best = {"metric": metric, "step": sweep.sweep, "factors": sweep.factors}
+        self.history.append(record)
+        told = FitProgress(sweep.sweep, record["seconds"], metric, None, sweep, lambda: snapshot(*sweep.factors))
+        stop = self._tell(told)
+        if self.checkpoint is not None:  # last, so that a sweep whose callback is interrupted is done again
+            self.checkpoint.keep(sweep.state(with_loss=with_loss), self.history, self.best)
+        return stop or (metric is not None and sweep.sweep - self.best.get("step", 0) >= self.patience)
+
+    def after_pass(self, progress: Progress) -> bool:
+        """Record a Rayleigh-Ritz step; return whether to stop."""
+        seconds = self._seconds()
+        if self.checkpoint is not None:  # first: the state is that before the step
+            self.checkpoint.keep(progress.state, self.history, self.best)
+        self.history.append({"step": progress.passes, "seconds": seconds, "residual": progress.residual})
+        return self._tell(FitProgress(progress.passes, seconds, residual=progress.residual))
+
+    def measure(self, model: Scorer) -> float:
+        """Return the metric on validation data; its time does not count as the solver's."""
+        assert self.valid is not None
+        began = time.perf_counter()
+        value = evaluate(model, self.valid, metrics=self.metric)[self.metric]
+        self.measuring += time.perf_counter() - began
+        return value
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - self.began - self.measuring
+
+    def _tell(self, progress: FitProgress) -> bool:
+        return self.callback is not None and bool(self.callback(progress))

@@ -1,0 +1,167 @@
+"""Sampled RG² and RG×: fitted to what n draws from the proposal give in expectation, so nothing is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.data import Interactions
+from taylorank.errors import ParameterError
+from taylorank.models.factor import Floats
+from taylorank.models.fitting import Watch
+from taylorank.models.rg import check_ranking, discounts, penalty_of
+from taylorank.models.weighted import WeightedModel
+from taylorank.objectives import RG2Objective, proposal, rg_objective, sampled_rg2_objective, sampled_rgx_objective
+from taylorank.solvers.row_als import Method, RowObjective
+
+STEEPEST = 1e-3  # the least 1 − o/n; beyond it the probability goes on rising linearly
+
+
+class SampledRG2(WeightedModel):
+    """Minimise Σ_x u_x [½ Σ_y (r + n I q) o² − n Σ_y (r − I q) o] / (n + 1) + ½ λ Σ c ‖P_x‖² + ½ λ Σ d ‖Q_y‖².
+
+    The expectation of RG² with n negatives drawn from q in place of all of them; u_x = c_x / I_x, d_y is the weight of
+    column y (see `objectives.sampled`). n → ∞ is RG²; few negatives emphasise what was observed. Weights vary by cell,
+    so it is solved row by row, not by one SVD.
+
+    Parameters
+    ----------
+    factors
+        K, the rank.
+    negatives
+        n > 0, also a fraction.
+    regularization
+        λ √C / σ₁ ≥ 0: the λ that RG² has for the same number, where 1 would remove everything.
+    proposal_exponent, context_exponent
+        γ of q_y ∝ popularity^γ and ρ of c_x = I_x^ρ.
+    ranking
+        "probability" ranks by p = q_y (1 + o) / (1 − o/n), which is consistent with DCG; "lift" by o.
+    popularity_discount
+        δ: rank by p / popularity^δ instead of p.
+    iterations, tolerance, solver, random_state
+        As in `IALS`.
+
+    >>> from taylorank.data import planted
+    >>> train, valid, test = planted(200, 80, interactions=3000).split()
+    >>> SampledRG2(factors=8, negatives=50).fit(train).recommend([0], n=3)[0].shape
+    (1, 3)
+    """
+
+    make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rg2_objective)
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **WeightedModel.learned_shapes,
+        "proposal_": ("items",),
+        "penalty_": (),
+    }
+
+    def __init__(
+        self,
+        factors: int = 64,
+        *,
+        negatives: float = 100.0,
+        regularization: float = 0.1,
+        proposal_exponent: float = 0.0,
+        context_exponent: float = 1.0,
+        ranking: Literal["probability", "lift"] = "probability",
+        popularity_discount: float = 0.0,
+        iterations: int = 16,
+        tolerance: float = 0.0,
+        solver: Method = "auto",
+        random_state: int = 0,
+        num_threads: int | None = None,
+    ) -> None:
+        self.factors = factors
+        self.negatives = negatives
+        self.regularization = regularization
+        self.proposal_exponent = proposal_exponent
+        self.context_exponent = context_exponent
+        self.ranking = ranking
+        self.popularity_discount = popularity_discount
+        self.iterations = iterations
+        self.tolerance = tolerance
+        self.solver = solver
+        self.random_state = random_state
+        self.num_threads = num_threads
+
+    def _check(self, data: Interactions) -> None:
+        super()._check(data)
+        check_ranking(self.ranking, self.popularity_discount)
+        if not (np.isfinite(self.regularization) and self.regularization >= 0):
+            raise ParameterError(f"regularization={self.regularization} is not a number ≥ 0", "try 0.05 to 0.5")
+
+    def _solve(self, data: Interactions, watch: Watch, start: Any) -> tuple[Floats, Floats]:
+        full = rg_objective(
+            RG2Objective, data, proposal_exponent=self.proposal_exponent, context_exponent=self.context_exponent
+        )
+        self.penalty_: float = penalty_of(full, self.regularization)
+        self.proposal_: NDArray[np.float64] = full.proposal
+        del full
+        return super()._solve(data, watch, start)
+
+    def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
+        self.proposal_ = proposal(data, self.proposal_exponent)
+        return super()._sweep(data, item_factors, sweeps)
+
+    def _objective(self, data: Interactions) -> RowObjective:
+        return type(self).make_objective(
+            data,
+            negatives=self.negatives,
+            penalty=self._learned("penalty_"),
+            proposal=self._learned("proposal_"),
+            context_exponent=self.context_exponent,
+        )
+
+    @property
+    def ranks_by_products(self) -> bool:
+        """Whether o itself ranks: by lift, and by plain probability if the proposal is uniform."""
+        return self.ranking == "lift" or self.proposal_exponent == self.popularity_discount == 0
+
+    def export_factors(self) -> tuple[Floats, Floats]:
+        """Return (P, Q), whose inner product ranks by lift, and by plain probability if the proposal is uniform."""
+        if not self.ranks_by_products:
+            raise ParameterError(
+                "the probability of sampled RG is no inner product", 'use ranking="lift", or exponent and discount 0'
+            )
+        return self.user_factors, self.item_factors
+
+    def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return what ranks all items for users by position, (len(users), N)."""
+        o = (self.user_factors[users] @ self.item_factors.T).astype(np.float32, copy=False)
+        if self.ranks_by_products:
+            return o
+        ranked = self._probabilities(o)
+        ranked *= discounts(self.item_popularity, self.popularity_discount).astype(np.float32)
+        return ranked
+
+    def probabilities(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return p(y | x) for users by position, (len(users), N), however the model ranks."""
+        o = (self.user_factors[users] @ self.item_factors.T).astype(np.float32, copy=False)
+        return self._probabilities(o)
+
+    def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Turn scores into q (1 + o) / (1 − o/n)."""
+        p: NDArray[np.float32] = self._learned("proposal_").astype(np.float32) * (1 + o)
+        p /= np.maximum(1 - o / np.float32(self.negatives), np.float32(STEEPEST))
+        return p
+
+
+class SampledRGX(SampledRG2):
+    """Sampled RG×: sampled RG² with the square of the mean score of positive and negatives kept.
+
+    See `objectives.sampled` for the loss; unlike RG× without sampling it has a solution of its own.
+    """
+
+    make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rgx_objective)
+
+    def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Turn scores into q (1 + β o' − α s) / (1 − α o'), o' = o − q·o, with the s that makes each row sum to 1."""
+        q = self._learned("proposal_").astype(np.float32)
+        alpha = np.float32(1 / (self.negatives + 1))
+        o = o - (o @ q)[:, None]
+        weight = q / np.maximum(1 - alpha * o, np.float32(STEEPEST))
+        p: NDArray[np.float32] = weight * (1 + (1 - alpha) * o)
+        p -= weight * ((p.sum(axis=1) - 1) / weight.sum(axis=1))[:, None]  # α s
+        return p

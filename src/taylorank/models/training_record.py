@@ -1,0 +1,62 @@
+"""What a model keeps of its training data when it speaks for other users, or is read from a file without them."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.data import Ids, Interactions
+from taylorank.ranking.cold import popularity
+
+
+class TrainingRecord:
+    """Popularity of the items and a fingerprint of the pairs, counted when first asked for.
+
+    >>> record = TrainingRecord(Interactions.from_arrays([1, 1, 2], [7, 8, 7]))
+    >>> record.popularity.tolist(), len(record.fingerprint)
+    ([2.0, 1.0], 16)
+    """
+
+    def __init__(
+        self, data: Interactions, *, popularity: NDArray[np.float64] | None = None, fingerprint: str | None = None
+    ) -> None:
+        self._data = data
+        if popularity is not None:
+            self.popularity = popularity
+        if fingerprint is not None:
+            self.fingerprint = fingerprint
+
+    @cached_property
+    def popularity(self) -> NDArray[np.float64]:
+        """Σ_x r_xy, (N,)."""
+        return popularity(self._data)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of ids, pairs and strengths: the same for the same data."""
+        data = self._data
+        digest = hashlib.sha256()
+        for array in (data.by_user.indptr, data.by_user.indices, data.strengths, *_plain(data.users, data.items)):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()[:16]
+
+
+def _plain(*sides: Ids) -> list[NDArray[Any]]:
+    """Ids as arrays of numbers; of text, its bytes with the length of each id before it."""
+    return [
+        np.frombuffer(
+            b"".join(len(code).to_bytes(8, "little") + code for code in (_bytes(text) for text in ids.values)),
+            dtype=np.uint8,
+        )
+        if ids.is_text
+        else ids.values
+        for ids in sides
+    ]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,267 @@
+"""Sampled RG² and RG×: what n negatives drawn from the proposal q make of RG² and RG×, in expectation.
+
+For one positive y of context x and n draws from q, sampled softmax is −o_y + log mean(exp o) over the n + 1 of them.
+Its second-order expansion at o = 0 is −o_y + mean(o) + ½ mean(o²) [− ½ mean(o)²]: sampled RG² without the bracket,
+sampled RG× with it. The expectation over the draws, summed over the positives with their strengths r_xy and multiplied
+by u_x = c_x / I_x, is with α = 1/(n + 1), β = n/(n + 1):
+
+    sampled RG² :  Σ_x u_x [ ½ Σ_y (α r + β I q) o²  − β Σ_y (r − I q) o ]
+    sampled RG× :  Σ_x u_x β [ ½ Σ_y (α r + β I q) o² − Σ_y (r − I q) o − α (r·o)(q·o) − ½ (β − α) I (q·o)² ]
+
+plus ½ λ Σ_x c_x ‖P_x‖² + ½ λ Σ_y d_y ‖Q_y‖² with d_y = Σ_x u_x (α r_xy + β I_x q_y), the weight of column y. Both are
+stated with the constant that makes sampled RG² a sum of squares: weight u (r + n I q) / 2(n + 1) and target
+n (r − I q) / (r + n I q), which is −1 where r = 0. n → ∞ recovers RG² and RG×; few draws emphasise the positives.
+
+At the unconstrained optimum the probability p(y | x) = r_xy / I_x is, for sampled RG² and for sampled RG×,
+
+    p = q (1 + o) / (1 − o/n)        and        p = q (1 + β o' − α s) / (1 − α o'),  o' = o − q·o,
+
+with the s = p·o' of context x that makes p sum to 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse.linalg import LinearOperator, gmres
+
+from taylorank.data import CSR, Interactions
+from taylorank.errors import ParameterError
+from taylorank.kernels import RowSystem, Tilt, gather_sum, nonzero_scores, row_solve
+from taylorank.objectives.rg import context_weights
+from taylorank.objectives.weighted import Floats, Weighted, check_weighted, weighted_gram
+
+UNSEEN_PENALTY = 1.0  # of empty contexts, which have no weight: it makes their factors 0
+
+
+def sampled_rg2_objective(
+    data: Interactions,
+    *,
+    negatives: float,
+    penalty: float,
+    proposal: NDArray[np.float64],
+    context_exponent: float,
+    dtype: DTypeLike = np.float32,
+) -> Weighted:
+    """Return sampled RG² with n = `negatives`, λ = `penalty` and q = `proposal`; n may be infinite, which is RG²."""
+    parts = _parts(data, negatives, penalty, proposal, context_exponent, np.dtype(dtype))
+    alpha, beta = parts.alpha, parts.beta
+    return Weighted(
+        data.by_user,
+        parts.context,
+        parts.proposal,
+        0.5 * alpha * parts.strengths,
+        0.5 * beta * parts.strengths,
+        0.5 * parts.user_penalty,
+        0.5 * parts.item_penalty,
+        parts.constant,
+        curvature=0.5 * beta,
+        slope=0.5 * beta,
+    )
+
+
+def sampled_rgx_objective(
+    data: Interactions,
+    *,
+    negatives: float,
+    penalty: float,
+    proposal: NDArray[np.float64],
+    context_exponent: float,
+    dtype: DTypeLike = np.float32,
+) -> SampledRGX:
+    """Return sampled RG× with n = `negatives`, λ = `penalty` and q = `proposal`."""
+    return SampledRGX(_parts(data, negatives, penalty, proposal, context_exponent, np.dtype(dtype)))
+
+
+@dataclass(frozen=True, eq=False)
+class SampledParts:
+    """What both objectives are made of."""
+
+    by_user: CSR
+    strengths: Floats  # u_x r_xy, (nnz,)
+    proposal: NDArray[np.float64]  # q, (N,)
+    context: NDArray[np.float64]  # c, (M,)
+    alpha: float  # 1 / (n + 1)
+    beta: float  # n / (n + 1)
+    user_penalty: NDArray[np.float64]  # λ c_x
+    item_penalty: NDArray[np.float64]  # λ d_y
+    constant: float
+
+
+def _parts(
+    data: Interactions,
+    negatives: float,
+    penalty: float,
+    proposal: NDArray[np.float64],
+    context_exponent: float,
+    dtype: np.dtype[Any],
+) -> SampledParts:
+    if not negatives > 0:
+        raise ParameterError(f"negatives={negatives} is not a number of draws", "give a number > 0, such as 100")
+    check_weighted(data, penalty=penalty)
+    rows, r = data.by_user, data.strengths.astype(np.float64)
+    q = proposal
+    totals, c = context_weights(data, context_exponent)
+    scale = np.divide(c, totals, out=np.zeros_like(c), where=totals > 0)  # u
+    strengths = np.repeat(scale, rows.row_lengths) * r
+    alpha = 1 / (negatives + 1)
+    beta = 1 - alpha
+    columns = alpha * np.bincount(rows.indices, strengths, minlength=data.n_items) + beta * c.sum() * q
+    return SampledParts(
+        rows,
+        strengths.astype(dtype),
+        q,
+        c,
+        alpha,
+        beta,
+        np.where(c > 0, penalty * c, UNSEEN_PENALTY),
+        penalty * columns,
+        _constant(rows, r, np.repeat(totals, rows.row_lengths) * q[rows.indices], scale, c, alpha, beta),
+    )
+
+
+def _constant(
+    rows: CSR,
+    r: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    c: NDArray[np.float64],
+    alpha: float,
+    beta: float,
+) -> float:
+    """½ Σ u β² (r − I q)² / (α r + β I q) over all pairs; `expected` is I q of the observed ones."""
+    observed = beta * beta * (r - expected) ** 2 / (alpha * r + beta * expected) - beta * expected
+    return 0.5 * float(np.repeat(scale, rows.row_lengths) @ observed + beta * c.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRGX:
+    """Sampled RG×: rows of P are tilted by their mean scores; rows of Q meet in two vectors."""
+
+    solvers: ClassVar[tuple[str, ...]] = ("row_als",)
+
+    parts: SampledParts
+
+    @property
+    def by_user(self) -> CSR:
+        """The observed pairs."""
+        return self.parts.by_user
+
+    @property
+    def constant(self) -> float:
+        """The loss of zero factors."""
+        return self.parts.constant
+
+    @cached_property
+    def _by_user(self) -> CSR:
+        rows = self.parts.by_user
+        return CSR(rows.indptr, rows.indices, self.parts.strengths, rows.n_columns)
+
+    @cached_property
+    def _by_item(self) -> CSR:
+        return self._by_user.transpose()
+
+    def user_system(self, item_factors: Floats) -> RowSystem:
+        """Return the systems of all P_x, given Q.
+
+        With m = Qᵀq, G = Qᵀ diag(q) Q, f_x = u_x Σ_y r_xy Q_y and the whole divided by β:
+        H = α u Σ r QQᵀ + β c G − α (f mᵀ + m fᵀ) − (β − α) c m mᵀ + λ c I / β,  right side f − c m.
+        """
+        p, q = self.parts, self.parts.proposal
+        mean = q @ item_factors
+        tilt = Tilt(p.alpha * gather_sum(self._by_user, item_factors), mean, (p.beta - p.alpha) * p.context)
+        return RowSystem(
+            p.by_user,
+            weighted_gram(item_factors, q),
+            p.beta * p.context,
+            p.user_penalty / p.beta,
+            weights=p.alpha * p.strengths,
+            targets=p.strengths,
+            offsets=-p.context,
+            direction=mean,
+            tilt=tilt,
+        )
+
+    def item_system(self, user_factors: Floats, start: Floats | None = None) -> RowSystem:
+        """Return the systems of all Q_y, given P, with m = Qᵀq and z = Σ_x P_x (P_x · f_x) at their solution.
+
+        With B_y = Σ_x u r PPᵀ, G = Pᵀ diag(c) P, g = Pᵀc, b_y = Σ_x u r P and the whole divided by β,
+        A_y = α B_y + β q_y G + λ d_y I / β and
+
+            A_y Q_y = b_y − q_y g + α B_y m + q_y (α z + (β − α) G m)
+
+        Given (m, z) the rows are apart; (m, z) itself solves a linear system of size 2K, by GMRES from that of `start`.
+        """
+        solve = _ItemStep(self, user_factors)
+        return solve.system(*solve.meeting_point(start))
+
+    def loss(self, user_factors: Floats, item_factors: Floats) -> float:
+        """Return the loss exactly, in O(nnz·K + (M + N)·K²) and without M × N memory."""
+        p, P, Q = self.parts, user_factors.astype(np.float64), item_factors.astype(np.float64)
+        o = nonzero_scores(p.by_user, P, item_factors=Q)
+        row = p.by_user.row_of_entry()
+        positive = np.bincount(row, p.strengths * o, minlength=p.by_user.n_rows)  # u r·o
+        mean = P @ (p.proposal @ Q)  # q·o
+        square = 0.5 * p.beta * float(np.vdot(weighted_gram(P, p.context), weighted_gram(Q, p.proposal)))
+        square += 0.5 * p.alpha * float(p.strengths @ o**2)
+        linear = float(positive.sum() - p.context @ mean)
+        interaction = p.alpha * float(positive @ mean) + 0.5 * (p.beta - p.alpha) * float(p.context @ mean**2)
+        seen = p.context > 0
+        penalty = p.user_penalty[seen] @ (P[seen] ** 2).sum(axis=1) + p.item_penalty @ (Q**2).sum(axis=1)
+        return p.constant + p.beta * (square - linear - interaction) + 0.5 * float(penalty)
+
+
+class _ItemStep:
+    """The Q-step of sampled RG× for one P."""
+
+    def __init__(self, objective: SampledRGX, user_factors: Floats) -> None:
+        self.parts, self.rows, self.P = objective.parts, objective._by_item, user_factors
+        self.by_user = objective._by_user
+        self.gram = weighted_gram(user_factors, self.parts.context)
+        self.mean = self.parts.context @ user_factors.astype(np.float64)  # g
+
+    def system(self, m: NDArray[np.float64], z: NDArray[np.float64], *, constant: float = 1.0) -> RowSystem:
+        """The systems of all Q_y given m and z; `constant` 0 leaves out what does not depend on them."""
+        p, strengths = self.parts, self.rows.weights
+        assert strengths is not None
+        pull = constant + p.alpha * (self.P @ m)  # α B_y m = Σ u r P (α P·m)
+        direction = p.alpha * z + (p.beta - p.alpha) * (self.gram @ m) - constant * self.mean
+        return RowSystem(
+            CSR(self.rows.indptr, self.rows.indices, None, self.rows.n_columns),
+            self.gram,
+            p.beta * p.proposal,
+            p.item_penalty / p.beta,
+            weights=p.alpha * strengths,
+            targets=strengths * pull[self.rows.indices],
+            offsets=p.proposal,
+            direction=direction,
+        )
+
+    def meeting_point(self, start: Floats | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(m, z) of the solution."""
+        width = self.P.shape[1]
+
+        def halves(vector: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            return vector[:width], vector[width:]
+
+        def step(vector: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
+            system = self.system(*halves(vector), constant=constant)
+            return self.meet(row_solve(system, self.P, method="cholesky"))
+
+        zero = np.zeros(2 * width)
+        operator = LinearOperator((2 * width, 2 * width), matvec=lambda v: v - step(v, 0.0), dtype=np.float64)
+        first = zero if start is None else self.meet(start)
+        precision = 10 * float(np.finfo(self.P.dtype).eps)
+        solution, _ = gmres(operator, step(zero, 1.0), x0=first, rtol=precision, restart=2 * width, maxiter=1)
+        return halves(solution)
+
+    def meet(self, item_factors: Floats) -> NDArray[np.float64]:
+        """Return (m, z) of Q, z = Σ_x P_x (P_x · f_x) with f_x = u_x Σ_y r_xy Q_y."""
+        Q = item_factors.astype(np.float64)
+        sums = gather_sum(self.by_user, Q)
+        along = np.einsum("ij,ij->i", self.P, sums)
+        return np.concatenate((self.parts.proposal @ Q, along @ self.P))

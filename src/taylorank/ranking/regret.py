@@ -1,0 +1,81 @@
+"""Regret: what a ranking loses against the best possible one, where the truth behind the data is known.
+
+Once x has met the items of `seen`, the next item that it meets is y with probability
+
+    π_x(y) = p(y | x) / Σ_{y' ∉ seen_x} p(y' | x),   0 for seen items,
+
+p being the planted truth over the items of the data. A list L is then worth, in expectation over that next item,
+
+    E[DCG@k] = Σ_{i ≤ k} π_x(L_i) / log2(i + 1)
+
+and, because one item is relevant and the ideal DCG is 1, this is its expected NDCG@k as well. The list by falling π_x
+is worth most; regret@k is what L is worth less, averaged over users. It is ≥ 0, is 0 for the best possible ranking
+alone, and has no noise from the draw of a test set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.data import Interactions, Truth
+from taylorank.errors import DataError, ParameterError
+from taylorank.ranking.best import best_items
+from taylorank.ranking.mask import Hidden, hide, seen_parts
+from taylorank.ranking.scorer import Scorer
+
+BLOCK_CELLS = 1 << 21
+
+
+def regret(
+    model: Scorer, test: Interactions, *, k: int = 10, seen: Interactions | Sequence[Interactions] | None = None
+) -> dict[str, float]:
+    """Return {"regret@k", "expected_ndcg@k", "best_ndcg@k"}, means over the users who have test items.
+
+    `test` brings users, items and truth; which items of them were drawn for the test plays no part. Items in `seen`
+    (the training data by default) are left out of both lists. Model and test data share their ids.
+
+    >>> from taylorank.data import planted
+    >>> from taylorank.ranking import Oracle
+    >>> train, test = planted(30, 20, interactions=150).split((0.8, 0.2))
+    >>> regret(Oracle(train), test)["regret@10"] < 1e-6
+    True
+    """
+    truth = test.truth
+    if truth is None:
+        raise DataError("the truth behind this data is not known", "use planted data")
+    if k < 1:
+        raise ParameterError(f"k={k} is not a cutoff", "give a whole number ≥ 1")
+    if model.users != test.users or model.items != test.items:
+        raise DataError("the model and the test data have different ids", "give parts of one split")
+    users = np.flatnonzero(test.by_user.row_lengths > 0)
+    if not len(users):
+        raise DataError("the test data has no interactions", "split with a larger share for test")
+    hidden = Hidden(model, seen_parts(model, seen))
+    best_of, size = best_items(model, hidden)
+    size = min(size, max(1, BLOCK_CELLS // max(test.n_items, 1)))
+    reached = best = 0.0
+    for start in range(0, len(users), size):
+        block = users[start : start + size]
+        chances = _next_item(truth, model, block, hidden)
+        columns, _ = best_of(block, k)
+        listed = np.take_along_axis(chances, np.maximum(columns, 0), axis=1)
+        reached += _worth(np.where(columns >= 0, listed, 0.0))
+        best += _worth(-np.sort(-chances, axis=1)[:, :k])
+    reached, best = reached / len(users), best / len(users)
+    return {f"regret@{k}": best - reached, f"expected_ndcg@{k}": reached, f"best_ndcg@{k}": best}
+
+
+def _next_item(truth: Truth, model: Scorer, users: NDArray[np.int64], hidden: Hidden) -> NDArray[np.float64]:
+    """π of a block of users, (B, N); zeros for one who has met everything."""
+    chances = truth.probabilities(model.users.take(users), model.items.values)
+    hide(chances, hidden.of(users), value=0.0)
+    left = chances.sum(axis=1, keepdims=True)
+    np.divide(chances, left, out=chances, where=left > 0)
+    return chances
+
+
+def _worth(gains: NDArray[np.float64]) -> float:
+    return float((gains @ (1 / np.log2(np.arange(2, gains.shape[1] + 2)))).sum())

@@ -1,0 +1,151 @@
+"""What is relevant to whom, in the positions of a model: the test data as an evaluation needs it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.data import CSR, Interactions
+from taylorank.errors import DataError, DataWarning
+from taylorank.metrics import Gain, Judged, gain_of
+from taylorank.ranking.mask import refuse_other_ids
+from taylorank.ranking.rows import select_entries, take_rows
+from taylorank.ranking.scorer import Scorer
+
+TABLE_CELLS = 1 << 22  # bytes of a table of (users, items) that stays in a cache
+LEAST_ROWS = 64  # of such a table: with fewer, searching is quicker
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """The users to evaluate, with one row of relevant items each.
+
+    `users` are positions in the model, `rows` hold the relevant items that the model knows, with their gains as
+    weights if they are graded; `counts` are how many items are relevant, unknown ones included.
+    """
+
+    users: NDArray[np.int64]
+    rows: CSR
+    counts: NDArray[np.int64]
+    ideal: CSR | None  # all gains of each user, falling; columns mean nothing
+    without_items: int
+    unknown_users: int
+
+    @property
+    def unknown_items(self) -> int:
+        """How many test interactions are with items that the model does not know: misses, all of them."""
+        return int(self.counts.sum()) - self.rows.nnz
+
+    def judge(self, block: slice, ranked: NDArray[np.int64], k: int) -> Judged:
+        """Hold lists of item positions, (B, ≤ k), of a block of users against what is relevant to them."""
+        rows = take_rows(self.rows, np.arange(block.start, block.stop))
+        hits = np.zeros((len(ranked), k), dtype=bool, order="F")  # metrics go down the ranks, all users at once
+        hits[:, : ranked.shape[1]] = contains(rows, ranked)
+        if self.ideal is None:
+            return Judged(hits, self.counts[block])
+        gains = np.zeros(hits.shape, order="F")
+        place, rank = np.nonzero(hits)
+        gains[place, rank] = _weights_of(rows, place, ranked[place, rank])
+        ideal = _padded(take_rows(self.ideal, np.arange(block.start, block.stop)), k)
+        return Judged(hits, self.counts[block], gains=gains, ideal=ideal)
+
+
+def relevance(model: Scorer, test: Interactions, gain: Gain = "binary") -> Relevance:
+    """Return the users of `test` with items whom the model knows; warn of those whom it does not."""
+    rows = np.flatnonzero(test.by_user.row_lengths > 0)
+    if not len(rows):
+        raise DataError("the test data has no interactions", "split with a larger share for test")
+    refuse_other_ids(model, test, "the test data")
+    users = rows if model.users == test.users else model.users.positions(test.user_ids[rows])
+    known = users >= 0
+    if not known.any():
+        raise DataError("the model knows none of the test users", "check that both use the same ids")
+    lost = int((~known).sum())
+    if lost:
+        warnings.warn(f"{lost:,} of {len(rows):,} test users are unknown to the model and left out", DataWarning, 3)
+    taken = take_rows(test.by_user, rows[known])
+    graded = gain != "binary"
+    if graded:
+        strengths = np.ones(taken.nnz) if taken.weights is None else taken.weights
+        taken = CSR(taken.indptr, taken.indices, gain_of(strengths, gain), taken.n_columns)
+    found = _in_positions_of(model, test, taken)
+    if not found.nnz:
+        warnings.warn("the model knows none of the test items: every one is a miss", DataWarning, 3)
+    return Relevance(
+        users[known],
+        found,
+        taken.row_lengths,
+        _falling(taken) if graded else None,
+        without_items=test.n_users - len(rows),
+        unknown_users=lost,
+    )
+
+
+def contains(rows: CSR, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether row x holds each of the columns wanted[x], (B, k); column -1 is in no row."""
+    height = TABLE_CELLS // max(rows.n_columns, 1)
+    return _by_table(rows, wanted, height) if height >= LEAST_ROWS else _by_search(rows, wanted)
+
+
+def _by_table(rows: CSR, wanted: NDArray[np.int64], height: int) -> NDArray[np.bool_]:
+    """Mark the entries of a few rows in a table, look the columns up, and wipe the marks out again."""
+    width = rows.n_columns + 1  # the last column stands for -1 and is never marked
+    table = np.zeros(min(height, len(wanted)) * width, dtype=bool)
+    found = np.empty(wanted.shape[::-1], dtype=bool)  # (k, B)
+    offsets = np.arange(min(height, len(wanted))) * width
+    for start in range(0, len(wanted), height):
+        stop = min(start + height, len(wanted))
+        indptr = rows.indptr[start : stop + 1]
+        entries = np.repeat(offsets[: stop - start], np.diff(indptr)) + rows.indices[indptr[0] : indptr[-1]]
+        table[entries] = True
+        columns = wanted[start:stop].T
+        cells = np.where(columns >= 0, columns, width - 1) + offsets[: stop - start]
+        np.take(table, cells, out=found[:, start:stop])
+        table[entries] = False
+    return found.T
+
+
+def _by_search(rows: CSR, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Find (row, column) among all entries by binary search."""
+    if not rows.nnz:
+        return np.zeros(wanted.shape, dtype=bool)
+    entries = rows.row_of_entry().astype(np.int64) * rows.n_columns + rows.indices
+    keys = np.arange(len(wanted))[:, None] * rows.n_columns + wanted
+    place = np.minimum(np.searchsorted(entries, keys), len(entries) - 1)
+    found: NDArray[np.bool_] = (entries[place] == keys) & (wanted >= 0)
+    return found
+
+
+def _weights_of(rows: CSR, place: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The weights of entries that are there."""
+    assert rows.weights is not None
+    entries = rows.row_of_entry().astype(np.int64) * rows.n_columns + rows.indices
+    found: NDArray[np.float64] = rows.weights[np.searchsorted(entries, place * rows.n_columns + columns)]
+    return found
+
+
+def _in_positions_of(model: Scorer, test: Interactions, rows: CSR) -> CSR:
+    if test.items == model.items:
+        return rows
+    columns = model.items.positions(test.item_ids).astype(np.int32)[rows.indices]
+    return select_entries(CSR(rows.indptr, columns, rows.weights, len(model.items)), columns >= 0)
+
+
+def _falling(rows: CSR) -> CSR:
+    """The same rows with their weights from the largest to the smallest."""
+    assert rows.weights is not None
+    order = np.lexsort((-rows.weights, rows.row_of_entry()))
+    return CSR(rows.indptr, rows.indices, rows.weights[order], rows.n_columns)
+
+
+def _padded(rows: CSR, k: int) -> NDArray[np.float64]:
+    """The first k weights of each row, (B, k), with 0 beyond its end."""
+    assert rows.weights is not None
+    rank = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1], rows.row_lengths)
+    kept = rank < k
+    first = np.zeros((rows.n_rows, k), order="F")
+    first[rows.row_of_entry()[kept], rank[kept]] = rows.weights[kept]
+    return first

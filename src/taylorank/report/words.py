@@ -1,0 +1,157 @@
+"""What the numbers say, in sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taylorank.report.numbers import and_list, metric_label, quality, seconds
+
+LEVEL = 0.05
+
+
+def lead_sentence(record: dict[str, Any]) -> str:
+    """Return the result in one sentence: who is best, by how much, how sure, how fast."""
+    metric = record["settings"]["primary"]
+    ranked = ranking(record, metric)
+    if not ranked:
+        return "No model could be fitted; the table says why."
+    models = record["summary"]["models"]
+    best = models[ranked[0]]
+    parts = [f"{label(record, ranked[0])} is best on {metric_label(metric)}, {with_margin(best['metrics'][metric])}"]
+    if len(ranked) > 1:
+        parts.append(_certainty(record, metric, ranked))
+    if best.get("fit_seconds") is not None:
+        parts.append(f"fitted in {seconds(best['fit_seconds'])}")
+    return "; ".join(parts) + "."
+
+
+def further_sentences(record: dict[str, Any]) -> list[str]:
+    """Return what else a reader should know: who is best elsewhere, who is faster, who failed."""
+    metric = record["settings"]["primary"]
+    ranked = ranking(record, metric)
+    said = [
+        _bound(record, metric, ranked),
+        _elsewhere(record, metric, ranked),
+        _faster(record, metric, ranked),
+        _unsteady(record, metric, ranked),
+    ]
+    said.append(_failures(record))
+    return [sentence for sentence in said if sentence]
+
+
+def label(record: dict[str, Any], name: str) -> str:
+    """Return the name of a model for people."""
+    return str(record["models"].get(name, {}).get("label", name))
+
+
+def ranking(record: dict[str, Any], metric: str, *, bounds: bool = False) -> list[str]:
+    """Return the models that have the metric, best first; bounds, which are no contenders, only if asked for."""
+    models = record["summary"]["models"]
+    having = [
+        name
+        for name, facts in record["models"].items()
+        if metric in models.get(name, {}).get("metrics", {}) and (bounds or not facts.get("is_bound"))
+    ]
+    return sorted(having, key=lambda name: -models[name]["metrics"][metric]["mean"])
+
+
+def with_margin(value: dict[str, Any]) -> str:
+    """Return "0.2312 ± 0.0040": a mean and half its interval."""
+    half = margin(value)
+    return quality(value["mean"]) + (f" ± {half:.4f}" if half is not None else "")
+
+
+def margin(value: dict[str, Any]) -> float | None:
+    """Return half the width of the interval, if there is one."""
+    low, high = value.get("low"), value.get("high")
+    return None if low is None or high is None else float(high - low) / 2
+
+
+def is_worse(record: dict[str, Any], name: str, metric: str) -> bool | None:
+    """Return whether the model is significantly worse than the best; None where nothing was tested."""
+    found = record["summary"]["models"][name].get("versus_best", {}).get(metric)
+    return None if found is None else bool(found["p_holm"] < LEVEL)
+
+
+def _certainty(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+    tested = {name: is_worse(record, name, metric) for name in ranked[1:]}
+    if None in tested.values():
+        return f"{label(record, ranked[1])} follows, no test of significance was made"
+    equal = [label(record, name) for name, worse in tested.items() if not worse]
+    if not equal:
+        others = "all others" if len(tested) > 1 else label(record, ranked[1])
+        return f"significantly better than {others}"
+    if len(equal) == len(tested):
+        return "not significantly better than any other" if len(tested) > 1 else f"not significantly above {equal[0]}"
+    return f"significantly better than all but {and_list(equal)}"
+
+
+def _bound(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+    """How much of the best there can be, where that is known, the best model reaches."""
+    bounds = [name for name in ranking(record, metric, bounds=True) if name not in ranked]
+    if not bounds or not ranked:
+        return ""
+    most, found = (record["summary"]["models"][name]["metrics"][metric]["mean"] for name in (bounds[0], ranked[0]))
+    return f"That is {100 * found / most:.0f} % of what can be reached ({label(record, bounds[0])}: {quality(most)})."
+
+
+def _elsewhere(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+    winners: dict[str, list[str]] = {}
+    for other in record["settings"]["metrics"]:
+        order = ranking(record, other)
+        if order and other != metric and order[0] != ranked[0]:
+            winners.setdefault(order[0], []).append(metric_label(other))
+    told = [f"{label(record, name)} on {and_list(metrics)}" for name, metrics in winners.items()]
+    return f"Other metrics have other winners: {'; '.join(told)}." if told else ""
+
+
+def _faster(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+    """Name the fastest model that keeps 95 % of the best quality, if it takes less than half the time."""
+    models = record["summary"]["models"]
+    if not ranked or models[ranked[0]].get("fit_seconds") is None:
+        return ""
+    best = models[ranked[0]]
+    enough = [
+        name
+        for name in ranked[1:]
+        if models[name]["metrics"][metric]["mean"] >= 0.95 * best["metrics"][metric]["mean"]
+        and models[name].get("fit_seconds") is not None
+    ]
+    quickest = min(enough, key=lambda name: models[name]["fit_seconds"], default=None)
+    if quickest is None or models[quickest]["fit_seconds"] > best["fit_seconds"] / 2:
+        return ""
+    share = models[quickest]["metrics"][metric]["mean"] / best["metrics"][metric]["mean"]
+    times = best["fit_seconds"] / models[quickest]["fit_seconds"]
+    return f"{label(record, quickest)} reaches {100 * share:.0f} % of that in a {_ordinal(times)} of the time."
+
+
+def _ordinal(times: float) -> str:
+    whole = round(times)
+    return "half" if whole <= 2 else "third" if whole == 3 else "quarter" if whole == 4 else f"{whole}th"
+
+
+def _unsteady(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+    """Name the models that differ more from seed to seed than chance in the users would let them."""
+    models = record["summary"]["models"]
+    told = []
+    for name in ranked:
+        value = models[name]["metrics"][metric]
+        half, spread = margin(value), value.get("seed_sd")
+        if half is not None and spread is not None and spread > half:
+            told.append(f"{label(record, name)} (standard deviation {spread:.4f})")
+    if not told:
+        return ""
+    return f"Unsteady from seed to seed: {and_list(told)}; more trials or more seeds would tell more."
+
+
+def _failures(record: dict[str, Any]) -> str:
+    failed: dict[str, int] = {}
+    for run in record["runs"]:
+        if run.get("error"):
+            failed[run["model"]] = failed.get(run["model"], 0) + 1
+    told = [f"{label(record, name)} ({count} of {_runs(record, name)} runs)" for name, count in failed.items()]
+    return f"Failed: {and_list(told)}." if told else ""
+
+
+def _runs(record: dict[str, Any], name: str) -> int:
+    return sum(run["model"] == name for run in record["runs"])

@@ -1,0 +1,19 @@
+"""Choosing parameters and models on validation data, and comparing them on test data."""
+
+from taylorank.selection.compare import CompareProgress, Comparison, compare, compare_fitted
+from taylorank.selection.space import SPACES, Choice, Range
+from taylorank.selection.trial import Trial, Tuning
+from taylorank.selection.tune import tune
+
+__all__ = [
+    "SPACES",
+    "Choice",
+    "CompareProgress",
+    "Comparison",
+    "Range",
+    "Trial",
+    "Tuning",
+    "compare",
+    "compare_fitted",
+    "tune",
+]

@@ -1,0 +1,105 @@
+"""What a finished search says about the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.models.recommender import Recommender
+from taylorank.selection.space import Choice, Range, Space
+from taylorank.selection.trial import Trial
+
+BINS = 4
+EDGE = 0.03  # of a range, from its end
+LOGIT_USERS = 500
+
+
+def advise(
+    space: Space, best: dict[str, Any], trials: Sequence[Trial], model: Recommender | None, *, seed: int = 0
+) -> list[str]:
+    """Return lines of advice: what mattered, what sits on an edge, whether the Taylor expansion holds, what failed."""
+    lines = importance_lines(space, trials)
+    lines += [line for name, part in space.items() if (line := edge_line(name, part, best[name]))]
+    if model is not None and hasattr(model, "proposal_") and hasattr(model, "item_factors_"):
+        lines.append(taylor_line(model, seed=seed))
+    failed = [trial for trial in trials if trial.status == "failed"]
+    if failed:
+        lines.append(f"{len(failed)} of {len(trials)} trials failed; the first: {failed[0].note}")
+    return lines
+
+
+def importance_lines(space: Space, trials: Sequence[Trial]) -> list[str]:
+    """Say which parameters mattered most over the trials."""
+    shares = importance(space, trials)
+    if not shares:
+        return []
+    told = [f"{name} {100 * share:.0f} %" for name, share in sorted(shares.items(), key=lambda pair: -pair[1])]
+    return [f"share of the variance of the value that each parameter explains alone: {', '.join(told)}"]
+
+
+def importance(space: Space, trials: Sequence[Trial]) -> dict[str, float]:
+    """Return Σ_g n_g (mean_g − mean)² / Σ (value − mean)² for each parameter, g its values or quarters of its range.
+
+    Only the trials judged on the same users are compared: the most frequent number of users.
+    """
+    complete = [trial for trial in trials if trial.status == "complete"]
+    counts = [trial.users for trial in complete]
+    common = [trial for trial in complete if trial.users == max(set(counts), key=counts.count)]
+    values = np.array([trial.value for trial in common], dtype=np.float64)
+    if len(values) < 2 * BINS or not np.ptp(values) > 0:
+        return {}
+    return {
+        name: explained(np.array([_bin(part, trial.params[name]) for trial in common]), values)
+        for name, part in space.items()
+        if len({repr(trial.params[name]) for trial in common}) > 1
+    }
+
+
+def explained(groups: NDArray[Any], values: NDArray[np.float64]) -> float:
+    """Return the share of the variance that lies between groups.
+
+    >>> explained(np.array([0, 0, 1, 1]), np.array([1.0, 1.0, 3.0, 3.0]))
+    1.0
+    """
+    mean = values.mean()
+    between = sum(np.sum(groups == g) * (values[groups == g].mean() - mean) ** 2 for g in np.unique(groups))
+    return float(between / np.sum((values - mean) ** 2))
+
+
+def _bin(part: Range | Choice, value: Any) -> int:
+    if isinstance(part, Choice):
+        return part.values.index(value) if value in part.values else -1
+    return min(int(BINS * part.share(value)), BINS - 1)
+
+
+def edge_line(name: str, part: Range | Choice, value: Any) -> str:
+    """Say that the best value is the first or last of what was allowed, unless that is 0, below which nothing lies."""
+    if isinstance(part, Choice):
+        numbers = [v for v in part.values if isinstance(v, int | float) and not isinstance(v, bool)]
+        if len(numbers) < 2 or len(numbers) < len(part.values):
+            return ""
+        low, high, share = min(numbers), max(numbers), (value - min(numbers)) / (max(numbers) - min(numbers))
+        margin = 0.0
+    else:
+        low, high, share, margin = part.low, part.high, part.share(value), EDGE
+    if low == high or not (share <= margin or share >= 1 - margin) or (share <= margin and low == 0):
+        return ""
+    end, way = ("lower", f"below {low:g}") if share <= margin else ("upper", f"above {high:g}")
+    return f"{name} = {value:g} is at the {end} edge of what was tried; search {way} too"
+
+
+def taylor_line(model: Any, *, seed: int) -> str:
+    """Say how large the scores o are, beside 1, around which the expansion of softmax holds."""
+    users = np.random.default_rng(seed).permutation(len(model.users))[:LOGIT_USERS]
+    everywhere = float(np.abs(model.user_factors[users] @ model.item_factors.T).mean())
+    verdict = (
+        "the Taylor regime holds (|o| well below 1)"
+        if everywhere < 0.3
+        else "the Taylor regime holds only roughly (|o| below 1)"
+        if everywhere < 1
+        else "outside the Taylor regime (|o| ≥ 1): read the scores as a ranking, not as logits"
+    )
+    return f"mean |o| over all items is {everywhere:.2g}: {verdict}"

@@ -1,0 +1,91 @@
+"""Who takes part in a comparison: names, estimators, and what tuning may change in them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from taylorank.bench import peers
+from taylorank.errors import ParameterError
+from taylorank.models.registry import MODELS, model_class
+from taylorank.selection.space import SPACES, Space, described
+
+Models = Sequence[Any] | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model as it is given, unfitted, with the space that tuning searches; no space, no tuning."""
+
+    name: str
+    label: str
+    estimator: Any
+    space: Space
+
+    def fresh(self, **params: Any) -> Any:
+        """Return an unfitted copy with some parameters changed; those it does not have are left out."""
+        model = copy.deepcopy(self.estimator)
+        known = self.params()
+        changed = {name: value for name, value in params.items() if name in known}
+        return model.set_params(**changed) if changed else model
+
+    def params(self) -> dict[str, Any]:
+        """Return the parameters it came with."""
+        return dict(self.estimator.get_params()) if hasattr(self.estimator, "get_params") else {}
+
+    def described(self) -> dict[str, Any]:
+        """Return what the record says of it."""
+        return {
+            "label": self.label,
+            "class": type(self.estimator).__name__,
+            "params": self.params(),
+            "space": described(self.space),
+        }
+
+
+def contenders(models: Models, spaces: Mapping[str, Space] | None = None) -> list[Contender]:
+    """Return the contenders: names of models or peers, estimators, or a mapping from names to either.
+
+    >>> [one.label for one in contenders(["rg2", "popularity"])]
+    ['RG2', 'Popularity']
+    """
+    if isinstance(models, str) or not hasattr(models, "__len__") or not len(models):
+        raise ParameterError(f"models={models!r} is no list of models", 'write ["rg2", "popularity"]')
+    pairs = models.items() if isinstance(models, Mapping) else [(None, model) for model in models]
+    found = [_contender(name, model, spaces or {}) for name, model in pairs]
+    names = [one.name for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ParameterError(f"two models are called {twice!r}", "give a mapping with a name for each")
+    unknown = sorted(set(spaces or {}) - set(names))
+    if unknown:
+        raise ParameterError(f"spaces has {unknown[0]!r}, which takes no part", f"the models are {', '.join(names)}")
+    return found
+
+
+def _contender(name: str | None, model: Any, spaces: Mapping[str, Space]) -> Contender:
+    kind, estimator = _estimator(model)
+    own = name or kind
+    label = name or type(estimator).__name__
+    space = spaces[own] if own in spaces else SPACES.get(kind, peers.PEER_SPACES.get(kind, {}))
+    if space and not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
+        raise ParameterError(f"{own} cannot be tuned", "give it get_params and set_params, or no space")
+    return Contender(own, label, estimator, space)
+
+
+def _estimator(model: Any) -> tuple[str, Any]:
+    """The name under which a model is registered, or else that of its class, and an instance."""
+    if isinstance(model, str):
+        if model in peers.PEERS:
+            return model, peers.peer(model)
+        if model not in MODELS:
+            raise ParameterError(f"no model is called {model!r}", f"choose from {', '.join([*MODELS, *peers.PEERS])}")
+        return model, model_class(model)()
+    estimator = model() if isinstance(model, type) else model
+    if not hasattr(estimator, "fit"):
+        raise ParameterError(f"{model!r} is no model", "give a name, or an object with fit and scores")
+    known = {**MODELS, **peers.PEERS}
+    kinds = [name for name, kind in known.items() if type(estimator) is kind]
+    return (kinds or [type(estimator).__name__])[0], estimator

@@ -1,0 +1,155 @@
+"""Which setting to try next: all of a small grid, by Optuna, or at random."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from typing import Any, Protocol
+
+import numpy as np
+
+from taylorank.selection.space import Choice, Range, Space
+from taylorank.selection.trial import Trial
+
+# A setting is given up at a sweep where it is below the median of the earlier ones, once there are so many of them
+# and it has had so many sweeps.
+PRUNE_AFTER_TRIALS = 5
+PRUNE_AFTER_STEPS = 3
+
+
+class Proposer(Protocol):
+    """Asked for settings one after the other, and told how each went."""
+
+    method: str
+
+    def ask(self) -> dict[str, Any] | None:
+        """Return the next setting, or None if there is none left."""
+        ...
+
+    def hopeless(self, step: int, value: float) -> bool:
+        """Take the value of the current setting at a step (from 1); return whether to give it up."""
+        ...
+
+    def tell(self, trial: Trial) -> None:
+        """Take the outcome of the current setting."""
+        ...
+
+
+def proposer(space: Space, *, trials: int | None, seed: int) -> Proposer:
+    """Return the whole grid if it fits in the budget, else Optuna's TPE if it is installed, else random search."""
+    sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
+    if not space or (trials is not None and math.prod(sizes) <= trials):
+        return Grid(space, seed=seed)
+    try:
+        import optuna  # noqa: F401
+    except ImportError:
+        return Random(space, seed=seed)
+    return Tpe(space, seed=seed)
+
+
+class Median:
+    """Gives up a setting that is below the median of those before it at the same step."""
+
+    def __init__(self) -> None:
+        self._curves: list[tuple[float, ...]] = []
+
+    def hopeless(self, step: int, value: float) -> bool:
+        """Compare with the values of the earlier trials at this step."""
+        others = [curve[step - 1] for curve in self._curves if len(curve) >= step]
+        return step > PRUNE_AFTER_STEPS and len(others) >= PRUNE_AFTER_TRIALS and value < statistics.median(others)
+
+    def tell(self, trial: Trial) -> None:
+        """Remember the values by step."""
+        if trial.step_values:
+            self._curves.append(trial.step_values)
+
+
+class Grid(Median):
+    """Every combination once, in an order drawn by the seed, so that a run cut short has seen a fair part."""
+
+    method = "every combination"
+
+    def __init__(self, space: Space, *, seed: int) -> None:
+        super().__init__()
+        values = [part.values if isinstance(part, Choice) else (part.low,) for part in space.values()]
+        points = [dict(zip(space, point, strict=True)) for point in itertools.product(*values)]
+        self._order = [points[i] for i in np.random.default_rng(seed).permutation(len(points))]
+
+    def ask(self) -> dict[str, Any] | None:
+        """Return the next combination."""
+        return self._order.pop() if self._order else None
+
+
+class Random(Median):
+    """Independent draws."""
+
+    method = "random search (pip install 'taylorank[tune]' for a guided one)"
+
+    def __init__(self, space: Space, *, seed: int) -> None:
+        super().__init__()
+        self._space, self._rng = space, np.random.default_rng(seed)
+
+    def ask(self) -> dict[str, Any] | None:
+        """Draw a setting."""
+        return {name: part.draw(self._rng) for name, part in self._space.items()}
+
+
+class _Quiet:
+    """Optuna reports every step to standard error; tuning has its own progress."""
+
+    def __enter__(self) -> None:
+        import optuna
+
+        self.level = optuna.logging.get_verbosity()
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+    def __exit__(self, *_: object) -> None:
+        import optuna
+
+        optuna.logging.set_verbosity(self.level)
+
+
+class Tpe:
+    """Optuna's tree-structured Parzen estimator with its median pruner."""
+
+    method = "Optuna TPE"
+
+    def __init__(self, space: Space, *, seed: int) -> None:
+        import optuna
+
+        pruner = optuna.pruners.MedianPruner(PRUNE_AFTER_TRIALS, PRUNE_AFTER_STEPS + 1)
+        sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=8)
+        with _Quiet():
+            self._study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
+        self._space = space
+        self._current: Any = None
+
+    def ask(self) -> dict[str, Any] | None:
+        """Ask Optuna for a setting."""
+        self._current = self._study.ask()
+        return {name: self._suggest(name, part) for name, part in self._space.items()}
+
+    def _suggest(self, name: str, part: Range | Choice) -> Any:
+        if isinstance(part, Choice):  # by number: Optuna takes only plain values
+            return part.values[self._current.suggest_categorical(name, list(range(len(part.values))))]
+        if part.integer:
+            return self._current.suggest_int(name, int(part.low), int(part.high), log=part.log)
+        return self._current.suggest_float(name, part.low, part.high, log=part.log)
+
+    def hopeless(self, step: int, value: float) -> bool:
+        """Report the value of a step; the pruner decides."""
+        self._current.report(value, step)
+        return bool(self._current.should_prune())
+
+    def tell(self, trial: Trial) -> None:
+        """Tell Optuna, after the steps of a trial that came from a file."""
+        from optuna.trial import TrialState
+
+        reported = self._study.trials[self._current.number].intermediate_values
+        for step, value in enumerate(trial.step_values, start=1):
+            if step not in reported:
+                self._current.report(value, step)
+        states = {"complete": TrialState.COMPLETE, "pruned": TrialState.PRUNED, "failed": TrialState.FAIL}
+        with _Quiet():
+            self._study.tell(self._current, trial.value, state=states[trial.status])

@@ -1,0 +1,155 @@
+"""Where to search: a range or a choice for each parameter, and the default for each model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from taylorank.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Range:
+    """Every number from `low` to `high`; by its logarithm if `log`, whole numbers only if `integer`.
+
+    >>> Range(1, 100, log=True).spread(3)
+    [1.0, 10.0, 100.0]
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    integer: bool = False
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
+            raise ParameterError(f"Range({self.low}, {self.high}) is empty", "give low ≤ high")
+        if self.log and self.low <= 0:
+            raise ParameterError(f"Range({self.low}, {self.high}, log=True)", "a logarithm needs low > 0")
+
+    def at(self, share: float) -> float | int:
+        """Return the value at `share` in [0, 1] of the way from low to high."""
+        if self.log:
+            value = math.exp(math.log(self.low) + share * (math.log(self.high) - math.log(self.low)))
+        else:
+            value = self.low + share * (self.high - self.low)
+        value = float(f"{value:.6g}")  # short to read, and the same after a trip through a file
+        return round(value) if self.integer else min(max(value, self.low), self.high)
+
+    def share(self, value: float) -> float:
+        """Return how far `value` is on the way from low to high; the inverse of `at`."""
+        if self.low == self.high:
+            return 0.0
+        if self.log:
+            return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
+        return (value - self.low) / (self.high - self.low)
+
+    def spread(self, count: int) -> list[float | int]:
+        """Return `count` values at equal distances, ends included, without repeats."""
+        shares = [0.5] if count == 1 else [i / (count - 1) for i in range(count)]
+        return list(dict.fromkeys(self.at(share) for share in shares))
+
+    def draw(self, rng: np.random.Generator) -> float | int:
+        """Return a random value."""
+        return self.at(float(rng.random()))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of `values`, which may be numbers, words or None."""
+
+    values: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(self.values))
+        if not self.values:
+            raise ParameterError("Choice() has nothing to choose from", "give at least one value")
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Return a random value."""
+        return self.values[int(rng.integers(len(self.values)))]
+
+
+Space = Mapping[str, Range | Choice]
+
+_RG: dict[str, Range | Choice] = {
+    "factors": Choice((8, 16, 32, 64, 128, 256, 384, 512, 768, 1024)),
+    "regularization": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)),
+    "proposal_exponent": Range(0.2, 1.0),
+    "context_exponent": Range(0.8, 1.6),
+    "popularity_discount": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)),
+}
+_SAMPLED: dict[str, Range | Choice] = {
+    "factors": Choice((32, 64, 128)),
+    "regularization": Range(1e-4, 1.0, log=True),
+    "proposal_exponent": Range(0.0, 1.0),
+    "context_exponent": Range(0.6, 1.4),
+    "negatives": Range(3, 3000, log=True, integer=True),
+    "popularity_discount": Range(0.0, 0.4),
+}
+
+# A model's name in `models.registry` → what tuning tries when nobody says.
+SPACES: dict[str, Space] = {
+    "rg2": _RG,
+    "rgx": _RG,
+    "sampled-rg2": _SAMPLED,
+    "sampled-rgx": _SAMPLED,
+    "released-rg": {
+        "factors": Choice((32, 64, 128)),
+        "alpha": Range(1e-3, 10.0, log=True),
+        "beta": Range(0.0, 0.9),
+        "regularization": Range(1e-4, 1.0, log=True),
+    },
+    "wrmf": {
+        "factors": Choice((32, 64, 128)),
+        "alpha": Range(0.5, 100.0, log=True),
+        "regularization": Range(0.1, 300.0, log=True),
+    },
+    "ials": {
+        "factors": Choice((32, 64, 128)),
+        "unobserved_weight": Range(0.003, 3.0, log=True),
+        "regularization": Range(1e-4, 0.1, log=True),
+        "nu": Range(0.0, 1.0),
+    },
+    "ease": {"regularization": Range(1.0, 10_000.0, log=True)},
+    "itemknn": {"neighbours": Range(5, 1000, log=True, integer=True), "shrink": Range(0.1, 1000.0, log=True)},
+    "popularity": {},
+}
+
+
+def described(space: Space) -> dict[str, Any]:
+    """Return the space as JSON holds it."""
+    return {name: {"kind": type(part).__name__.lower(), **_plain(part)} for name, part in space.items()}
+
+
+def _plain(part: Range | Choice) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(part).items()}
+
+
+def lattice(part: Range | Choice, count: int = 9) -> list[Any]:
+    """Return the values to climb over: those of a choice, in order if they are numbers, or `count` of a range."""
+    if isinstance(part, Range):
+        return part.spread(count)
+    return sorted(part.values) if all(_is_number(value) for value in part.values) else list(part.values)
+
+
+def nearest(values: list[Any], wanted: Any) -> Any:
+    """Return the member of `values` that is `wanted`, or the nearest number, or the last.
+
+    >>> nearest([0.2, 0.5, 1.0], 0.6), nearest(["a", "b"], "a"), nearest([0.5, 1.0], "probability")
+    (0.5, 'a', 1.0)
+    """
+    if wanted in values:
+        return wanted
+    numbers = [value for value in values if _is_number(value)]
+    if not numbers or not _is_number(wanted):
+        return values[-1]
+    return min(numbers, key=lambda value: abs(value - wanted))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

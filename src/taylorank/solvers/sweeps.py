@@ -1,0 +1,86 @@
+"""What solvers that go sweep by sweep share: a state that can be kept, and when to stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from numpy.typing import NDArray
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SweepState:
+    """All that the next sweep depends on, so that a fit can be taken up again to the same bits."""
+
+    sweep: int
+    arrays: dict[str, Floats]
+    last_loss: float = float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class AlsSweep:
+    """What a callback is told after each sweep; return True from it to stop. Loss and factors cost on first use."""
+
+    sweep: int
+    arrays: dict[str, Floats]
+    loss_of: Callable[[], float]
+    factors_of: Callable[[], tuple[Floats, Floats]]
+    seconds: float = 0.0
+
+    @cached_property
+    def loss(self) -> float:
+        """The loss after this sweep."""
+        return self.loss_of()
+
+    @cached_property
+    def factors(self) -> tuple[Floats, Floats]:
+        """(P, Q)."""
+        return self.factors_of()
+
+    @property
+    def user_factors(self) -> Floats:
+        """P, (M, K)."""
+        return self.factors[0]
+
+    @property
+    def item_factors(self) -> Floats:
+        """Q, (N, K)."""
+        return self.factors[1]
+
+    def state(self, *, with_loss: bool) -> SweepState:
+        """Return what `start` of a solver takes to go on from here."""
+        return SweepState(self.sweep, self.arrays, self.loss if with_loss else float("inf"))
+
+
+def run_sweeps(
+    sweeps: Iterator[AlsSweep],
+    *,
+    most: int,
+    tolerance: float,
+    zero_loss: float,
+    last_loss: float = float("inf"),
+    callback: Callable[[AlsSweep], object] | None = None,
+) -> tuple[Floats, Floats]:
+    """Return (P, Q) of the last sweep.
+
+    Stops after sweep number `most`, when `callback` returns True, or when a sweep lowers the loss L by ≤
+    `tolerance` · (L(0) − L), L(0) = `zero_loss` being that of zero factors: sparse data leave most of L(0) to nobody,
+    so a decrease relative to L itself would stop too early. With tolerance 0 all sweeps run.
+    """
+    began = time.perf_counter()
+    for done in sweeps:
+        sweep = replace(done, seconds=time.perf_counter() - began)
+        if callback is not None and callback(sweep):
+            break
+        if sweep.sweep >= most:
+            break
+        if tolerance > 0:
+            if last_loss - sweep.loss <= tolerance * (zero_loss - sweep.loss):
+                break
+            last_loss = sweep.loss
+    return sweep.factors

@@ -1,0 +1,167 @@
+"""`taylorank train` for every model: its options, its refusals, its progress, its interruption."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import taylorank as tr
+from taylorank import cli
+from taylorank.cli.model_options import MEANINGS, parameters_of
+from taylorank.cli.progress import progress_line
+from taylorank.cli.train import _fit
+from taylorank.models import FitProgress
+from taylorank.models.registry import MODELS
+from taylorank.solvers import AlsSweep
+
+
+def run(*arguments: str) -> int:
+    try:
+        cli.main(list(arguments))
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("log") / "log.csv"
+    tr.planted(80, 40, interactions=900, seed=2).to_frame().write_csv(path)
+    return path
+
+
+OPTIONS = {
+    "rg2": {"factors": 5, "regularization": 0.3, "ranking": "lift", "solver": "als", "iterations": 3},
+    "rgx": {"factors": 5, "proposal_exponent": 0.9, "context_exponent": 1.0, "max_passes": 3},
+    "wrmf": {"factors": 5, "alpha": 2.5, "regularization": 7.0, "solver": "cg"},
+    "ials": {"factors": 5, "unobserved_weight": 0.2, "nu": 0.5, "tolerance": 0.001},
+    "ease": {"regularization": 33.0, "max_items": 100},
+    "itemknn": {"neighbours": 9, "shrink": 2.0},
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_with_its_options(name, log, tmp_path, capsys):
+    chosen = OPTIONS.get(name, {"factors": 3} if "factors" in parameters_of(MODELS[name]) else {})
+    words = [word for key, value in chosen.items() for word in (f"--{key.replace('_', '-')}", str(value))]
+    out = tmp_path / "m.tr"
+    assert run("train", str(log), "--model", name, *words, "--seed", "3", "--num-threads", "1", "--out", str(out)) == 0
+    assert f"fitted {name} in" in capsys.readouterr().out
+    model = tr.load(out)
+    seed = {"random_state": 3} if "random_state" in model.get_params() else {}
+    expected = MODELS[name](**chosen, **seed)
+    assert model.get_params() == expected.get_params()
+    data = tr.read_interactions(log, strength="strength")
+    again = expected.fit(data).recommend([1, 2])
+    for got, wanted in zip(model.recommend([1, 2]), again, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_options_of_other_models_are_refused_with_the_list(log, tmp_path, capsys):
+    for name, flag, own in (("rg2", "--alpha", "--proposal-exponent"), ("popularity", "--factors", "none")):
+        assert run("train", str(log), "--model", name, flag, "3", "--out", str(tmp_path / "new" / "m.tr")) == 2
+        complaint = capsys.readouterr().err
+        assert f"{name} has no option {flag}" in complaint
+        assert own in complaint
+        assert complaint.count("\n") == 1
+    assert run("train", str(log), "--model", "rg3", "--out", str(tmp_path / "m.tr")) == 2
+    assert "no model is called 'rg3'; choose from rg2, rgx" in capsys.readouterr().err
+    assert run("train", str(log), "--model", "wrmf", "--solver", "spectral", "--out", str(tmp_path / "m.tr")) == 2
+    assert "choose from auto, cholesky" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_lists_what_each_model_takes(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run("train", "--help") == 0
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    for name, kind in MODELS.items():
+        assert name in shown
+        for parameter in parameters_of(kind):
+            assert parameter in MEANINGS, f"say in cli/model_options.py what {parameter} means"
+            told = shown[shown.rindex(f"--{parameter.replace('_', '-')} ") :]
+            assert name in told[told.index("[") : told.index("]")]
+
+
+def test_no_seen_makes_a_smaller_file(log, tmp_path):
+    for flag in ("--seen", "--no-seen"):
+        assert run("train", str(log), "--factors", "2", "--quiet", flag, "--out", str(tmp_path / f"{flag}.tr")) == 0
+    assert tr.load(tmp_path / "--no-seen.tr").seen.nnz == 0
+    assert tr.load(tmp_path / "--seen.tr").seen.nnz == 900
+
+
+class Spy:
+    """A model that notes whether it is asked to tell its progress."""
+
+    def fit(self, data, callback=None):
+        self.callback = callback
+        if callback is not None:
+            self.answer = callback(FitProgress(4, 2.5, residual=0.1))
+        return self
+
+
+def test_progress_is_told_on_a_terminal_alone():
+    terminal = Console(force_terminal=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    spy = Spy()
+    _fit(spy, None, terminal, None)
+    assert spy.answer is None  # anything true would stop the fit
+    terminal.file.close()
+    for quiet in (Console(quiet=True), Console(force_terminal=False)):
+        _fit(spy, None, quiet, None)
+        assert spy.callback is None
+    sweep = AlsSweep(4, {}, lambda: 123.456789, lambda: None)
+    assert progress_line(FitProgress(4, 2.5, sweep=sweep)) == "step 4, loss 123.457, 2.5 s"
+
+
+def test_ctrl_c_while_fitting_leaves_nothing(log, tmp_path):
+    """A real signal to a real process, after it has said what it read."""
+    code = "from taylorank.cli import main; main()"
+    words = ["train", str(log), "--model", "ials", "--iterations", "100000000", "--factors", "8", "--out", "new/m.tr"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert "Interactions" in process.stdout.readline()
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint == "taylorank: interrupted; nothing is left half-written\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_fit_leaves_a_checkpoint_that_the_same_command_goes_on_from(tmp_path, monkeypatch):
+    from taylorank.solvers import row_als
+
+    data = tmp_path / "log.csv"
+    tr.planted(80, 40, interactions=900).to_frame().write_csv(data)
+    command = ["train", str(data), "--model", "ials", "--factors", "4", "--quiet"]
+    assert run(*command, "--out", str(tmp_path / "whole.tr")) == 0
+    calls, solve = [], row_als.row_solve
+
+    def interrupted(*args, **kwargs):
+        calls.append(1)
+        if len(calls) == 9:
+            raise KeyboardInterrupt
+        return solve(*args, **kwargs)
+
+    monkeypatch.setattr(row_als, "row_solve", interrupted)
+    command += ["--out", str(tmp_path / "resumed.tr"), "--checkpoint", str(tmp_path / "fit.npz")]
+    assert run(*command) == 130
+    assert (tmp_path / "fit.npz").exists()
+    assert run(*command) == 0
+    whole, resumed = (tr.load(tmp_path / f"{name}.tr") for name in ("whole", "resumed"))
+    assert whole.user_factors.tobytes() == resumed.user_factors.tobytes()
+    assert len(calls) < 9 + 2 * 16
+    assert run("train", str(data), "--model", "ease", *command[-4:]) == 2

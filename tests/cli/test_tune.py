@@ -1,0 +1,95 @@
+"""`taylorank tune`: a log in, parameters, advice and a model out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import taylorank as tr
+from taylorank import cli
+
+
+def run(*arguments: str) -> int:
+    try:
+        cli.main(list(arguments))
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+@pytest.fixture
+def log(tmp_path):
+    tr.planted(120, 60, interactions=2000, seed=2).to_frame().write_csv(tmp_path / "log.csv")
+    return tmp_path / "log.csv"
+
+
+def test_tune_writes_model_trials_and_json(log, tmp_path, capsys):
+    out, file, report = tmp_path / "m.tr", tmp_path / "new" / "trials.jsonl", tmp_path / "tuning.json"
+    command = ("tune", str(log), "--model", "rg2", "--trials", "3", "--metric", "recall@5")
+    command += ("--out", str(out), "--file", str(file), "--json", str(report))
+    assert run(*command) == 0
+    shown = capsys.readouterr().out
+    document = json.loads(report.read_text())
+    assert document["metric"] == "recall@5"
+    assert document["refitted"] is True
+    assert len({trial["fit"] for trial in document["trials"]}) == 3
+    assert len(file.read_text().splitlines()) == 1 + len(document["trials"])
+    assert all(line in shown for line in document["advice"])
+    assert f"{document['value']:.4f}" in shown
+    model = tr.load(out)
+    assert {name: model.get_params()[name] for name in document["best"]} == document["best"]
+    assert model.seen.nnz == tr.read_interactions(log).nnz
+    assert run(*command) == 0  # from the file
+    assert json.loads(report.read_text())["trials"] == document["trials"]
+
+
+def test_tune_is_quiet_when_told(log, capsys):
+    assert run("tune", str(log), "--model", "popularity", "--quiet") == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_an_interrupted_search_shows_what_it_found(log, tmp_path, monkeypatch, capsys):
+    original, fits = tr.RG2.fit, []
+
+    def fit(self, *args, **kwargs):
+        fits.append(self)
+        if len(fits) == 2:
+            raise KeyboardInterrupt
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(tr.RG2, "fit", fit)
+    assert run("tune", str(log), "--trials", "4", "--out", str(tmp_path / "m.tr")) == 0
+    shown = capsys.readouterr().out
+    assert "interrupted; " in shown
+    assert "no model was written" in shown
+    assert not (tmp_path / "m.tr").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nowhere.csv",), "no such file"),
+        (("LOG", "--model", "rg7"), "no model is called 'rg7'"),
+        (("LOG", "--metric", "ndcg"), "no metric is called"),
+        (("LOG", "--trials", "0"), "trials=0"),
+        (("LOG", "--seconds", "-1"), "seconds=-1"),
+        (("LOG", "--valid", "1"), "not a share"),
+        (("LOG", "--file", "LOG"), "not the file of a tuning run"),
+        (("LOG", "--out", "/proc/x/m.tr"), "cannot write"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, words, log, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    before = log.read_bytes()
+    assert run("tune", *[str(log) if a == "LOG" else a for a in arguments]) == 2
+    complaint = capsys.readouterr().err
+    assert words in complaint
+    assert complaint.count("\n") == 1
+    assert log.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["log.csv"]
+
+
+def test_help_has_an_example(capsys):
+    run("tune", "--help")
+    assert "Example: taylorank tune ml-1m" in capsys.readouterr().out

@@ -1,0 +1,14 @@
+"""One small fitted model of every kind in the registry, for tests that hold for all."""
+
+from __future__ import annotations
+
+import inspect
+
+from taylorank.models.registry import MODELS
+
+
+def small(name: str, **others):
+    """The model called `name`, small enough for tests; parameters it does not have are left out."""
+    kind = MODELS[name]
+    wanted = {"factors": 4, "neighbours": 12, "iterations": 4, **others}
+    return kind(**{key: value for key, value in wanted.items() if key in inspect.signature(kind).parameters})

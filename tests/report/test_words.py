@@ -1,0 +1,59 @@
+"""Sentences from numbers."""
+
+from __future__ import annotations
+
+from taylorank.report.charts import log_ticks
+from taylorank.report.series import series_of
+from taylorank.report.words import further_sentences, lead_sentence
+
+
+def test_how_sure_it_is(record):
+    models = record["summary"]["models"]
+    models["ials"]["versus_best"]["ndcg@10"]["p_holm"] = 0.01
+    assert "better than all others" in lead_sentence(record)
+    for name in ("ials", "ease", "popularity"):
+        models[name]["versus_best"]["ndcg@10"]["p_holm"] = 0.2
+    assert "not significantly better than any other" in lead_sentence(record)
+    models["popularity"]["versus_best"]["ndcg@10"]["p_holm"] = 0.04
+    assert "better than all but IALS and EASE" in lead_sentence(record)
+    del models["ials"]["versus_best"]["ndcg@10"]
+    assert "no test of significance" in lead_sentence(record)
+
+
+def test_two_models(record):
+    for name in ("ease", "popularity"):
+        del record["models"][name]
+    assert "not significantly above IALS" in lead_sentence(record)
+    record["summary"]["models"]["ials"]["versus_best"]["ndcg@10"]["p_holm"] = 0.01
+    assert "significantly better than IALS;" in lead_sentence(record)
+
+
+def test_other_winners_speed_spread_and_failures(record):
+    models = record["summary"]["models"]
+    models["ease"]["metrics"]["mrr@10"]["mean"] = models["ease"]["metrics"]["recall@20"]["mean"] = 0.9
+    models["rg2"]["fit_seconds"] = 10 * models["ials"]["fit_seconds"]
+    models["ials"]["metrics"]["ndcg@10"]["seed_sd"] = 0.02
+    said = further_sentences(record)
+    assert said == [
+        "Other metrics have other winners: EASE on MRR@10 and Recall@20.",
+        "IALS reaches 99 % of that in a 10th of the time.",
+        "Unsteady from seed to seed: IALS (standard deviation 0.0200); more trials or more seeds would tell more.",
+        "Failed: Broken <b>& co (2 of 2 runs).",
+    ]
+
+
+def test_every_model_looks_different(record):
+    record["models"] = {f"m{i}": {"label": f"m{i}"} for i in range(60)}
+    looks = [(one.colour, one.shape, tuple(one.dash)) for one in series_of(record)]
+    assert len(set(looks)) == 60
+    first = series_of(record)[:5]
+    for part in ("colour", "shape"):
+        assert len({getattr(one, part) for one in first}) == 5
+
+
+def test_ticks_cover_the_values():
+    for low, high in ((0.003, 5000.0), (0.3, 0.4), (1, 100), (7.0, 7.0)):
+        ticks = log_ticks(low, high)
+        assert 1 <= len(ticks) <= 9
+        assert ticks[0] <= low * 1.0001
+        assert ticks[-1] >= high * 0.9999

@@ -1,0 +1,162 @@
+"""The search for models with a path, in its stages."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import taylorank as tr
+from taylorank.selection import Choice, factorisation, path_search, study, tune
+
+SPACE = {
+    "factors": Choice((2, 4, 8, 16, 32)),
+    "regularization": Choice((0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
+    "proposal_exponent": Choice((0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+    "context_exponent": Choice((0.8, 1.0, 1.2, 1.4)),
+}
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return tr.planted(400, 300, factors=24, interactions=16_000, seed=3).split()
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Treat small data as if a grid were out of the question."""
+    monkeypatch.setattr(path_search, "GRID_WORK", 0)
+    monkeypatch.setattr(path_search, "GRID_FITS", 0)
+    monkeypatch.setattr(path_search, "SCREEN_RANK", 4)
+    monkeypatch.setattr(path_search, "SAMPLE_USERS", 250)
+
+
+class Clock:
+    """Time that only fits and judgements take."""
+
+    def __init__(self, monkeypatch, *, per_rank):
+        self.now, self.fits = 0.0, []
+        monkeypatch.setattr(study, "time", self)
+        original = tr.RG2.fit
+
+        def fit(model, *args, **kwargs):
+            seconds = per_rank * model.factors
+            self.now += seconds
+            self.fits.append((model.factors, seconds))
+            return original(model, *args, **kwargs)
+
+        monkeypatch.setattr(tr.RG2, "fit", fit)
+
+    def perf_counter(self):
+        self.now += 1e-4
+        return self.now
+
+
+def test_the_stages_end_near_the_best_of_the_whole_grid(parts, large):
+    train, valid, _ = parts
+    found = tune("rg2", train, valid, space=SPACE, trials=20)
+    exponents = itertools.product(SPACE["proposal_exponent"].values, SPACE["context_exponent"].values)
+    values = [
+        tr.evaluate(point, valid, k=10)["ndcg@10"]
+        for gamma, rho in exponents
+        for point in tr.RG2(factors=32, proposal_exponent=gamma, context_exponent=rho)
+        .fit(train)
+        .path(SPACE["factors"].values, SPACE["regularization"].values)
+    ]
+    assert found.value >= 0.97 * max(values)
+    assert found.value <= max(values) + 1e-3
+    assert found.value > sorted(values)[int(0.95 * len(values))]
+    assert len(found.trials) < len(values) / 4
+
+
+def test_screening_then_full_rank_then_all_users(parts, large):
+    train, valid, _ = parts
+    found = tune("rg2", train, valid, space=SPACE, trials=6)
+    ranks = {}
+    for trial in found.trials:
+        ranks.setdefault(trial.fit, []).append(trial)
+    assert all(trial.params["factors"] <= 4 for fit in range(5) for trial in ranks[fit])
+    assert ranks[5][0].params["factors"] == 32  # one fit is kept for this
+    users = np.count_nonzero(valid.by_user.row_lengths)
+    last = [trial for trial in found.trials if trial.users == users]
+    assert len(last) == path_search.FINALISTS
+    assert all(trial.users == 250 for trial in found.trials if trial not in last)
+    assert found.value == max(trial.value for trial in last)
+    exact = tr.evaluate(tr.RG2(**found.best).fit(train), valid, k=10)["ndcg@10"]
+    assert found.value == pytest.approx(exact, rel=0.02)
+
+
+def test_the_same_trials_with_and_without_a_file(parts, large, tmp_path):
+    train, valid, _ = parts
+    plain = tune("rg2", train, valid, space=SPACE, trials=6)
+    file = tmp_path / "trials.jsonl"
+    tune(
+        "rg2", train, valid, space=SPACE, trials=6, file=file, callback=lambda trial: len(trial.note) or trial.fit == 2
+    )
+    resumed = tune("rg2", train, valid, space=SPACE, trials=6, file=file)
+    strip = [(t.params, t.value, t.fit, t.users) for t in plain.trials]
+    assert [(t.params, t.value, t.fit, t.users) for t in resumed.trials] == strip
+
+
+@pytest.mark.parametrize("seconds", [40.0, 100.0, 200.0])
+def test_seconds_hold_with_the_last_fit(parts, large, monkeypatch, seconds):
+    train, valid, _ = parts
+    clock = Clock(monkeypatch, per_rank=1.0)
+    found = tune("rg2", train, valid, space=SPACE, seconds=seconds, refit=True)
+    assert clock.now <= seconds
+    assert clock.fits[-1][0] == found.best["factors"]
+    assert clock.now > 0.6 * seconds  # and are used
+
+
+def test_a_rank_that_time_does_not_allow_is_left_alone(parts, large, monkeypatch):
+    train, valid, _ = parts
+    clock = Clock(monkeypatch, per_rank=1.0)
+    tune("rg2", train, valid, space=SPACE, seconds=60.0, refit=True)
+    assert max(rank for rank, _ in clock.fits) in (8, 16)
+
+
+def test_ranks_beyond_the_data_are_cut(parts):
+    train, valid, _ = parts
+    found = tune("rg2", train, valid, space={"factors": Choice((4, 1000))}, trials=2)
+    assert {trial.params["factors"] for trial in found.trials} == {4, 300}
+
+
+def test_without_ranks_in_the_space_the_model_keeps_its_own(parts, large):
+    train, valid, _ = parts
+    found = tune(tr.RG2(factors=7), train, valid, space={"regularization": Choice((0.0, 0.2, 0.4))}, trials=3)
+    assert found.model.factors == 7
+    assert len({trial.fit for trial in found.trials}) == 1
+
+
+def test_als_has_no_path_and_is_tuned_like_the_others(parts):
+    train, valid, _ = parts
+    found = tune(tr.RG2(solver="als", iterations=3), train, valid, space={"factors": Choice((2, 4))}, trials=2)
+    assert found.method == "every combination"
+    assert all(len(trial.step_values) > 0 for trial in found.trials)
+
+
+def test_costs_grow_from_what_was_seen():
+    class One:
+        rank, number = 10, 0
+        trials = (study.Trial({}, 1.0, 5.0, users=100), *[study.Trial({}, 1.0, 0.5, users=100)] * 4)
+
+    class Of:
+        refit = True
+
+        class judge:  # noqa: N801
+            users = 200
+
+            class valid:  # noqa: N801
+                nnz = 10
+
+        class train:  # noqa: N801
+            nnz = 100
+
+    costs = factorisation.Costs(Of)
+    assert costs.search(10) == costs.refit(10) == costs.judging(10) == 0.0
+    costs.learn(One)
+    assert costs.search(10) == pytest.approx(factorisation.CAUTION * (5.0 + 4 * 0.5))
+    assert costs.search(20) > 2 * costs.search(10)
+    assert costs.refit(10) == pytest.approx(1.1 * factorisation.CAUTION * 5.0)
+    assert costs.judging(10) == pytest.approx(factorisation.FULL_RANKING * 0.5 * 2)

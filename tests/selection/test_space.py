@@ -1,0 +1,56 @@
+"""Ranges, choices, and the defaults of every model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taylorank.errors import ParameterError
+from taylorank.models.registry import MODELS
+from taylorank.selection import SPACES, Choice, Range
+from taylorank.selection.space import described, lattice
+
+
+def test_every_model_has_a_space_of_its_own_parameters():
+    for name, kind in MODELS.items():
+        assert set(SPACES[name]) <= set(kind().get_params()), name
+
+
+@pytest.mark.parametrize("part", [Range(0.1, 5), Range(0.001, 10, log=True), Range(2, 90, log=True, integer=True)])
+def test_a_range_stays_inside_and_reaches_its_ends(part):
+    rng = np.random.default_rng(0)
+    drawn = [part.draw(rng) for _ in range(300)]
+    assert min(drawn) >= part.low
+    assert max(drawn) <= part.high
+    assert part.spread(5)[0] == part.low
+    assert part.spread(5)[-1] == part.high
+    assert all(isinstance(value, int) for value in drawn) == part.integer
+    assert all(part.share(part.at(s)) == pytest.approx(s, abs=0.02) for s in (0.0, 0.3, 1.0))
+
+
+def test_a_logarithmic_range_gives_each_decade_its_share():
+    drawn = [Range(0.01, 100, log=True).draw(np.random.default_rng(seed)) for seed in range(400)]
+    assert np.mean(np.array(drawn) < 1) == pytest.approx(0.5, abs=0.1)
+
+
+def test_lattices_are_in_order():
+    assert lattice(Choice((64, 8, 16))) == [8, 16, 64]
+    assert lattice(Choice(("lift", "probability"))) == ["lift", "probability"]
+    assert lattice(Range(0.2, 1.0)) == pytest.approx(np.arange(2, 11) / 10)
+    assert lattice(Range(1, 3, integer=True)) == [1, 2, 3]
+
+
+def test_a_space_as_json():
+    space = {"a": Range(1, 2, log=True), "b": Choice((None, "x"))}
+    assert described(space) == {
+        "a": {"kind": "range", "low": 1, "high": 2, "log": True, "integer": False},
+        "b": {"kind": "choice", "values": [None, "x"]},
+    }
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: Range(2, 1), lambda: Range(0, 1, log=True), lambda: Range(0, np.inf), lambda: Choice(())]
+)
+def test_empty_parts_are_refused(make):
+    with pytest.raises(ParameterError):
+        make()
