@@ -39,7 +39,7 @@ TARGETS = {64: 12.0, 128: 8.0}  # RG² against the peers' conjugate gradients
 def run(*, quick: bool = False, threads: int = 2) -> dict[str, Any]:
     """Time every contender for two widths; `quick` shrinks the data."""
     machine = describe_machine()
-    users, items, interactions, repeats = (2_000, 500, 30_000, 2) if quick else (USERS, ITEMS, 6_600_000, 4)
+    users, items, interactions, repeats = (400, 200, 6_000, 2) if quick else (USERS, ITEMS, 6_600_000, 3)
     rows = long_tailed(interactions, users=users, items=items)
     data = read_interactions(rows.to_scipy())
     cases = [time_case(rows, data, width, repeats=repeats, threads=threads) for width in (64, 128)]

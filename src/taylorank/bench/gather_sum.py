@@ -3,7 +3,9 @@
 All contenders take turns on the same arrays with the same number of threads (SciPy has one). Factors start on
 a cache line, as PyTorch's own do, except for `ours, plain array`. PyTorch and ours write into a given array.
 `sequential` is our kernel on the same row lengths with indices that count upwards: what is left when no
-access is random.
+access is random. `plain C loop` is what a compiler makes of the obvious three loops, on the same threads. Gathered
+bytes are those of the rows of Q; most come from caches, so they may exceed the memory bandwidth, which plain copies
+measure.
 
     taylorank bench gather-sum --json docs/bench/gather_sum.json
 """
@@ -19,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.bench.machine import describe_machine
+from taylorank.bench.roofline import copy_gb_per_s, plain_loop
 from taylorank.bench.timing import Times, time_in_turns
 from taylorank.data.csr import CSR
 from taylorank.kernels import aligned_empty, gather_sum
@@ -41,6 +44,7 @@ def run(*, quick: bool = False, threads: int = 2) -> dict[str, Any]:
     return {
         "benchmark": "gather_sum",
         "threads": threads,
+        "copy_gb_per_s": copy_gb_per_s(threads=threads, megabytes=16 if quick else 512),
         "repeats": repeats,
         "machine": machine,
         "cases": cases,
@@ -54,11 +58,13 @@ def describe(record: dict[str, Any]) -> list[str]:
         ours = case["results"]["ours"]
         peers = ", ".join(
             f"{name} {case['results'][name]['times_ours']:.2f} times ours"
-            for name in ("scipy", "torch (MKL)")
+            for name in ("scipy", "torch (MKL)", "plain C loop")
             if name in case["results"]
         )
         size = f"{case['interactions'] / 1e6:.1f} M, {case['direction']}, K = {case['factors']}"
         lines.append(f"{size}: {1000 * ours['median_s']:.1f} ms, {ours['gathered_gb_per_s']:.0f} GB/s; {peers}")
+    if "copy_gb_per_s" in record:
+        lines.append(f"plain copies read and write {record['copy_gb_per_s']:.0f} GB/s of memory")
     return lines
 
 
@@ -85,6 +91,7 @@ def time_case(rows: CSR, width: int, *, repeats: int, threads: int) -> dict[str,
     factors[:] = values
     contenders = our_contenders(rows, factors, values, threads=threads)
     contenders |= {"scipy": scipy_contender(rows, factors)} | torch_contender(rows, factors, threads=threads)
+    contenders |= plain_loop(rows, factors, threads=threads)
     check_agreement(contenders)
     times = time_in_turns(contenders, repeats=repeats)
     gathered = 4 * rows.nnz * width  # bytes of Q that every contender reads

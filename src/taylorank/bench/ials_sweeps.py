@@ -10,6 +10,7 @@ same problem in other units, in which all its steps are the same steps. So the l
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -100,7 +101,9 @@ def implicit_sweepers(rows: CSR, width: int, *, threads: int) -> dict[str, Sweep
 def irspack_sweepers(rows: CSR, width: int, *, threads: int) -> dict[str, Sweeper]:
     """Return irspack's epochs, or nothing where it is not installed."""
     try:
-        core = importlib.import_module("irspack.recommenders._ials_core")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of its own dependencies
+            core = importlib.import_module("irspack.recommenders._ials_core")
     except ImportError:
         return {}
     from scipy import sparse
