@@ -44,6 +44,28 @@ def test_tune_writes_model_trials_and_json(log, tmp_path, capsys):
     assert json.loads(report.read_text())["trials"] == document["trials"]
 
 
+def test_groups_can_be_held_back(log, tmp_path, capsys):
+    files = [tmp_path / f"{kind}.json" for kind in ("random", "blocks")]
+    for file in files:
+        command = (
+            "tune",
+            str(log),
+            "--model",
+            "itemknn",
+            "--trials",
+            "2",
+            "--hold-out",
+            file.stem,
+            "--json",
+            str(file),
+        )
+        assert run(*command) == 0
+    random, blocks = (json.loads(file.read_text()) for file in files)
+    assert [t["params"] for t in random["trials"]] == [t["params"] for t in blocks["trials"]]
+    assert random["value"] != blocks["value"]
+    capsys.readouterr()
+
+
 def test_tune_is_quiet_when_told(log, capsys):
     assert run("tune", str(log), "--model", "popularity", "--quiet") == 0
     assert capsys.readouterr().out == ""
@@ -75,6 +97,7 @@ def test_an_interrupted_search_shows_what_it_found(log, tmp_path, monkeypatch, c
         (("LOG", "--trials", "0"), "trials=0"),
         (("LOG", "--seconds", "-1"), "seconds=-1"),
         (("LOG", "--valid", "1"), "not a share"),
+        (("LOG", "--hold-out", "last"), "last"),
         (("LOG", "--file", "LOG"), "not the file of a tuning run"),
         (("LOG", "--out", "/proc/x/m.tr"), "cannot write"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_format
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich import box
@@ -19,7 +19,7 @@ from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
 from taylorank.models.registry import MODELS, model_class
 from taylorank.output import atomic_path, output_folder
-from taylorank.selection import Trial, Tuning
+from taylorank.selection import Trial, Tuning, split_blocks
 from taylorank.selection import tune as search
 
 SHOWN = 10
@@ -37,6 +37,9 @@ def tune(
     out: Annotated[Path | None, Parameter(help="File for the model, fitted to all of DATA.")] = None,
     json: Annotated[Path | None, Parameter(help="File for the trials and the advice.")] = None,
     valid: Annotated[float, Parameter(help="Share of each user's interactions held back to judge by.")] = 0.1,
+    hold_out: Annotated[
+        Literal["random", "blocks"], Parameter(help="Hold back items at random, or groups of like ones.")
+    ] = "random",
     core: Annotated[int | None, Parameter(help="First keep users and items with this many interactions.")] = None,
     protocol: Annotated[str | None, Parameter(help="For data sets: raw, paper, …")] = None,
     options: FileOptions = NO_OPTIONS,
@@ -62,7 +65,10 @@ def tune(
         interactions = open_data(data, protocol=protocol, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
-        train, held = interactions.split((1 - valid, valid), seed=seed)
+        if hold_out == "blocks":
+            train, held = split_blocks(interactions, valid, seed=seed)
+        else:
+            train, held = interactions.split((1 - valid, valid), seed=seed)
         limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "seed": seed, "file": file}
         found = _searched(model, train, held, console, metric=metric, refit=out is not None, **limits)
         _tell(found, console)
@@ -110,6 +116,6 @@ def _write(found: Tuning, out: Path | None, json: Path | None, console: Console)
     if out is not None and found.status == "interrupted":
         console.print("no model was written, because the search was interrupted")
     elif out is not None:
-        model: Any = found.model
-        model.save(out)
+        assert found.model is not None
+        found.model.save(out)
         console.print(f"written: {out}")

@@ -1,5 +1,6 @@
 """Choosing parameters and models on validation data, and comparing them on test data."""
 
+from taylorank.selection.blocks import split_blocks
 from taylorank.selection.compare import CompareProgress, Comparison, compare, compare_fitted
 from taylorank.selection.space import SPACES, Choice, Range
 from taylorank.selection.trial import Trial, Tuning
@@ -15,5 +16,6 @@ __all__ = [
     "Tuning",
     "compare",
     "compare_fitted",
+    "split_blocks",
     "tune",
 ]
