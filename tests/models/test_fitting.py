@@ -312,3 +312,24 @@ def test_a_model_without_its_training_data_does_not_grow(parts, tmp_path, name):
 def test_exponents_beyond_the_numbers_are_refused(parts, name, which):
     with pytest.raises(ParameterError, match="exponent"):
         MODELS[name](factors=4, **{which: 100.0}).fit(parts[0])
+
+
+@pytest.mark.parametrize("name", SWEEPING)
+def test_a_fit_interrupted_after_its_last_sweep_does_no_more_sweeps(parts, tmp_path, name, monkeypatch):
+    train, _, _ = parts
+    model = SWEEPING[name]
+    whole = type(model)(**model.get_params()).fit(train)
+    file = tmp_path / "fit.npz"
+
+    def interrupted(self, kind, *_):  # as the fit is about to be done with its checkpoint
+        self.write()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint_module.Checkpoint, "__exit__", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            type(model)(**model.get_params()).fit(train, checkpoint=file)
+    assert file.exists()
+    resumed = type(model)(**model.get_params()).fit(train, checkpoint=file)
+    assert len(resumed.history_) == len(whole.history_)
+    assert resumed.item_factors.tobytes() == whole.item_factors.tobytes()

@@ -87,10 +87,12 @@ class Watch:
                 self.best = {"metric": metric, "step": sweep.sweep, "factors": sweep.factors}
         self.history.append(record)
         told = FitProgress(sweep.sweep, record["seconds"], metric, None, sweep, lambda: snapshot(*sweep.factors))
-        stop = self._tell(told)
-        if self.checkpoint is not None:  # last, so that a sweep whose callback is interrupted is done again
+        return self._tell(told) or (metric is not None and sweep.sweep - self.best.get("step", 0) >= self.patience)
+
+    def keep(self, sweep: AlsSweep, *, with_loss: bool) -> None:
+        """Remember a sweep that another follows; one whose callback is interrupted is done again."""
+        if self.checkpoint is not None:
             self.checkpoint.keep(sweep.state(with_loss=with_loss), self.history, self.best)
-        return stop or (metric is not None and sweep.sweep - self.best.get("step", 0) >= self.patience)
 
     def after_pass(self, progress: Progress) -> bool:
         """Record a Rayleigh-Ritz step; return whether to stop."""

@@ -135,7 +135,7 @@ class GrowingModel(FactorModel):
         `sweeps` exact sweeps begin from the item factors (new items from 0), and the users are folded in once more.
         """
         check_whole(sweeps, "sweeps")
-        if TrainingRecord(self.seen).fingerprint != self.data_fingerprint:
+        if not self._trained_on.is_of(self.seen):
             raise DataError(
                 "this model no longer has the data that it was fitted to",
                 "grow the fitted one, saved with its seen items",
