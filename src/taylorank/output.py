@@ -44,6 +44,18 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Find out before the work whether a file can be written to `path`."""
+    target = Path(path)
+    if target.is_dir():
+        raise DataError(f"{target} is a folder", "give the name of a file")
+    try:
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise DataError(f"cannot write {target}: {error.strerror}", "choose a folder you can write to") from error
+
+
 @contextmanager
 def output_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Make the folder `path`, finding out before the work whether it can be written to.

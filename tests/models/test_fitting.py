@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import taylorank as tr
-from taylorank.errors import DataError, ParameterError
+from taylorank.errors import DataError, NotFittedError, ParameterError
 from taylorank.models import checkpoint as checkpoint_module
 from taylorank.models.registry import MODELS
 
@@ -183,3 +184,152 @@ def test_folding_in_a_training_user_gives_back_its_factor(name):
     for x, user in enumerate(one):
         row = folded.users.positions([user])[0]
         np.testing.assert_allclose(folded.user_factors[row], model.user_factors[x], atol=2e-3 * scale)
+
+
+def of_other_items(data):
+    """The same pairs under item ids that the models of `data` do not know."""
+    return tr.Interactions.from_arrays(data.by_user.row_of_entry(), data.by_user.indices + 10_000)
+
+
+@pytest.mark.parametrize("name", ["rg2", "ials", "sampled-rg2"])
+def test_an_interrupted_second_fit_leaves_the_first(parts, name):
+    train, _, _ = parts
+    model = MODELS[name](factors=4).fit(train)
+    expected = model.recommend([0, 1], n=5)[0]
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(of_other_items(train), callback=interrupting(1))
+    assert model.items == train.items
+    np.testing.assert_array_equal(model.recommend([0, 1], n=5)[0], expected)
+    unfitted = MODELS[name](factors=4)
+    with pytest.raises(KeyboardInterrupt):
+        unfitted.fit(train, callback=interrupting(1))
+    with pytest.raises(NotFittedError):
+        unfitted.recommend([0])
+
+
+def test_a_second_fit_that_is_refused_leaves_the_first(parts):
+    train, _, _ = parts
+    model = tr.RG2(factors=4).fit(train)
+    with pytest.raises(ParameterError, match="begins from nothing"):
+        model.fit(of_other_items(train), start=tr.IALS(factors=4).fit(of_other_items(train)))
+    assert model.items == train.items
+
+
+def test_an_interrupted_partial_fit_leaves_the_model(parts, monkeypatch):
+    train, _, _ = parts
+    model = tr.RG2(factors=4).fit(train)
+    expected = model.recommend([0, 1], n=5)[0]
+
+    def interrupted(data):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(model, "_fold", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit([(0, 999)])
+    monkeypatch.undo()
+    assert model.items == train.items
+    assert model.item_factors.shape == (train.n_items, 4)
+    np.testing.assert_array_equal(model.recommend([0, 1], n=5)[0], expected)
+
+
+@pytest.mark.parametrize("name", [n for n in SWEEPING if n != "rg2-als-tolerance"])
+def test_a_start_that_knows_no_item_is_refused(parts, name):
+    train, _, _ = parts
+    model = SWEEPING[name]
+    fresh = type(model)(**model.get_params())
+    with pytest.raises(DataError, match="none of these items"):
+        fresh.fit(of_other_items(train), start=type(model)(**model.get_params()).fit(train))
+    with pytest.raises(ParameterError, match="no item factors"):
+        fresh.fit(train, start=tr.Popularity().fit(train))
+
+
+def test_a_checkpoint_belongs_to_its_validation_data(parts, tmp_path):
+    train, valid, test = parts
+    file = tmp_path / "fit.npz"
+    with pytest.raises(KeyboardInterrupt):
+        tr.IALS(factors=4).fit(train, valid, callback=interrupting(3), checkpoint=file)
+    for other, metric in ((None, "ndcg@10"), (test, "ndcg@10"), (valid, "recall@10")):
+        with pytest.raises(DataError, match=r"another fit \(validation"):
+            tr.IALS(factors=4).fit(train, other, metric=metric, checkpoint=file)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_found_before_the_work(parts, tmp_path):
+    steps = []
+    for place in (tmp_path / "missing" / "fit.npz", tmp_path):
+        with pytest.raises(DataError, match=r"cannot write|is a folder"):
+            tr.IALS(factors=4).fit(parts[0], callback=steps.append, checkpoint=place)
+    assert not steps
+
+
+@pytest.mark.parametrize("manifest", ["3", "[]", '{"identity": 3}', '{"identity": {}}'])
+def test_another_program_s_npz_is_no_checkpoint(parts, tmp_path, manifest):
+    file = tmp_path / "fit.npz"
+    np.savez(file, manifest=np.array(manifest))
+    with pytest.raises(DataError, match="not a checkpoint"):
+        tr.IALS(factors=4).fit(parts[0], checkpoint=file)
+
+
+@pytest.mark.parametrize("metric", ["ece@5", "gini@5", "popularity@5", "ndcg", "luck@10", "auc", None, 5])
+def test_metrics_that_cannot_choose_are_refused_before_the_work(parts, metric):
+    train, valid, _ = parts
+    steps = []
+    with pytest.raises(ParameterError):
+        tr.RG2(factors=4).fit(train, valid, callback=steps.append, metric=metric)
+    assert not steps
+
+
+@pytest.mark.parametrize("patience", [0, 1.5, "3", None])
+def test_patience_is_a_count(parts, patience):
+    with pytest.raises(ParameterError, match="patience"):
+        tr.IALS(factors=4).fit(*parts[:2], patience=patience)
+
+
+def test_validation_data_may_be_a_matrix_like_training_data(parts):
+    cells = (np.random.default_rng(0).random((2, 30, 20)) < [[[0.3]], [[0.1]]]).astype(float)
+    train, valid = sparse.csr_array(cells[0]), sparse.csr_array(cells[1])
+    model = tr.IALS(factors=4).fit(train, valid)
+    assert all(0 <= record["metric"] <= 1 for record in model.history_)
+
+
+@pytest.mark.parametrize("name", [n for n in MODELS if n not in ("ease", "itemknn", "popularity")])
+def test_a_model_without_its_training_data_does_not_grow(parts, tmp_path, name):
+    train, _, test = parts
+    fitted = MODELS[name](factors=4).fit(train)
+    file = tmp_path / "model.tr"
+    fitted.save(file, with_seen=False)
+    for bare in (tr.load(file), fitted.fold_in(test)):
+        with pytest.raises(DataError, match="data that it was fitted to"):
+            bare.partial_fit([(0, 1)])
+    fitted.save(file)
+    assert tr.load(file).partial_fit([(0, 999)]).items.positions([999])[0] >= 0
+    for sweeps in (0, -1, 1.5):
+        with pytest.raises(ParameterError, match="sweeps"):
+            fitted.partial_fit([(0, 1)], sweeps=sweeps)
+
+
+@pytest.mark.parametrize("name", ["rg2", "sampled-rg2"])
+@pytest.mark.parametrize("which", ["proposal_exponent", "context_exponent"])
+def test_exponents_beyond_the_numbers_are_refused(parts, name, which):
+    with pytest.raises(ParameterError, match="exponent"):
+        MODELS[name](factors=4, **{which: 100.0}).fit(parts[0])
+
+
+@pytest.mark.parametrize("name", SWEEPING)
+def test_a_fit_interrupted_after_its_last_sweep_does_no_more_sweeps(parts, tmp_path, name, monkeypatch):
+    train, _, _ = parts
+    model = SWEEPING[name]
+    whole = type(model)(**model.get_params()).fit(train)
+    file = tmp_path / "fit.npz"
+
+    def interrupted(self, kind, *_):  # as the fit is about to be done with its checkpoint
+        self.write()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint_module.Checkpoint, "__exit__", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            type(model)(**model.get_params()).fit(train, checkpoint=file)
+    assert file.exists()
+    resumed = type(model)(**model.get_params()).fit(train, checkpoint=file)
+    assert len(resumed.history_) == len(whole.history_)
+    assert resumed.item_factors.tobytes() == whole.item_factors.tobytes()

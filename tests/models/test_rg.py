@@ -207,3 +207,21 @@ def test_a_popularity_discount_divides_what_ranks(kind):
     np.testing.assert_allclose(discounted.scores(users), plain.scores(users) / counts**0.4, rtol=2e-4, atol=1e-7)
     with pytest.raises(ParameterError, match="discount"):
         kind(factors=5, popularity_discount=0.4, ranking="lift").fit(train)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.5])
+def test_the_path_of_folded_users_is_theirs(penalty):
+    train = tr.planted(80, 50, interactions=1500, seed=2)
+    others = train.select(train.by_user.row_of_entry() >= 70, "the last users")
+    others = tr.Interactions.from_arrays(others.by_user.row_of_entry() + 1000, others.by_user.indices)
+    model = tr.RG2(factors=6, score_penalty=penalty, tolerance=0).fit(train)
+    for own, theirs in zip(model.path([3, 6], [0.1, 0.3]), model.fold_in(others).path([3, 6], [0.1, 0.3]), strict=True):
+        assert theirs.user_factors.shape == (len(others.users), own.factors)
+        np.testing.assert_allclose(theirs.user_factors, own.fold_in(others).user_factors)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, float("nan")])
+def test_the_path_refuses_what_a_fit_refuses(share):
+    model = tr.RG2(factors=3).fit(tr.planted(40, 30, interactions=500))
+    with pytest.raises(ParameterError, match="outside"):
+        next(model.path([2], [share]))

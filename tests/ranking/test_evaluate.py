@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from taylorank.data import Ids, Interactions, planted
 from taylorank.errors import DataError, DataWarning, ParameterError
 from taylorank.metrics import NAMES
-from taylorank.models import RG2
+from taylorank.models import RG2, load
 from taylorank.ranking import Oracle, best, evaluate, recommend, top_k
 
 
@@ -337,3 +337,14 @@ def test_recommend_masks_allows_forbids_and_pads(table):
     with pytest.raises(ParameterError, match="not a list"):
         recommend(model, "a", 1)
     assert isinstance(model.users, Ids)
+
+
+@pytest.mark.parametrize("metric", ["novelty@5", "popularity@5"])
+def test_a_model_without_its_training_data_does_not_invent_popularity(metric, tmp_path):
+    train, _, test = planted(60, 40, interactions=900).split()
+    model = RG2(factors=4).fit(train)
+    model.save(tmp_path / "model.tr", with_seen=False)
+    bare = load(tmp_path / "model.tr")
+    with pytest.raises(ParameterError, match="how popular"):
+        evaluate(bare, test, metrics=metric, seen=train)
+    assert evaluate(bare, test, metrics=metric, seen=train, counts=train) == evaluate(model, test, metrics=metric)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import taylorank as tr
-from taylorank.metrics import METRICS, Judged
+from taylorank.metrics import CHOOSING, METRICS, Judged
 from taylorank.ranking import Shortlist
-from taylorank.selection.judge import CHOOSING
 
 
 @pytest.fixture(scope="module")

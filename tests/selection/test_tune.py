@@ -356,3 +356,28 @@ def test_an_interrupted_last_fit_keeps_what_was_found(parts, monkeypatch):
     found = tune("itemknn", train, valid, trials=3, refit=True)
     assert (found.status, found.refitted, found.model) == ("interrupted", False, None)
     assert found.value == max(trial.value for trial in found.trials)
+
+
+def test_a_space_of_plain_lists_is_refused(parts):
+    with pytest.raises(ParameterError, match="factors"):
+        tune("rg2", *parts[:2], space={"factors": [2, 4]})
+
+
+def test_the_file_takes_the_numbers_of_numpy(parts, tmp_path):
+    model, file = tr.IALS(factors=np.int64(4), iterations=2), tmp_path / "trials.jsonl"
+    space = {"unobserved_weight": Choice((np.float32(0.1), np.float64(0.5))), "nu": Choice((np.int64(1),))}
+    first = tune(model, *parts[:2], space=space, file=file)
+    lines = file.read_text()
+    assert [t.value for t in tune(model, *parts[:2], space=space, file=file).trials] == [t.value for t in first.trials]
+    assert file.read_text() == lines
+
+
+def test_a_file_goes_on_with_other_threads_but_not_with_other_histories(parts, tmp_path):
+    train, valid, test = parts
+    space, file = {"regularization": Choice((0.01, 0.1))}, tmp_path / "trials.jsonl"
+    tune(tr.IALS(factors=4, iterations=2, num_threads=1), train, valid, space=space, file=file)
+    lines = file.read_text()
+    tune(tr.IALS(factors=4, iterations=2, num_threads=2), train, valid, space=space, file=file)
+    assert file.read_text() == lines
+    with pytest.raises(DataError, match="fold_in"):
+        tune(tr.IALS(factors=4, iterations=2), train, valid, space=space, file=file, fold_in=test)

@@ -5,7 +5,7 @@ from taylorank.metrics.bootstrap import bootstrap_means, percentile_interval, we
 from taylorank.metrics.calibration import Reliability, calibration_error, listed_probability, reliability
 from taylorank.metrics.catalogue import CATALOGUE_METRICS, coverage, gini
 from taylorank.metrics.judged import GAINS, Gain, Judged, gain_of
-from taylorank.metrics.names import CALIBRATION, DEFAULT, NAMES, Wanted, wanted_metrics
+from taylorank.metrics.names import CALIBRATION, CHOOSING, DEFAULT, NAMES, Wanted, wanted_metrics
 from taylorank.metrics.ranked import (
     METRICS,
     WEIGHTS,
@@ -26,6 +26,7 @@ from taylorank.metrics.ranked import (
 __all__ = [
     "CALIBRATION",
     "CATALOGUE_METRICS",
+    "CHOOSING",
     "DEFAULT",
     "GAINS",
     "METRICS",

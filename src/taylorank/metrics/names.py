@@ -14,6 +14,7 @@ from taylorank.metrics.catalogue import CATALOGUE_METRICS
 from taylorank.metrics.ranked import METRICS
 
 DEFAULT = ("ndcg", "recall", "precision", "map", "mrr", "hit_rate")
+CHOOSING = (*DEFAULT, "recall_min", "map_min", "dcg")  # metrics of which more is better
 CALIBRATION: dict[str, Binning] = {"ece": "mass", "ece_width": "width"}
 WITH_CUTOFF = (*METRICS, *CATALOGUE_METRICS, *CALIBRATION)
 NAMES = (*WITH_CUTOFF, "auc")

@@ -12,7 +12,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from taylorank.errors import DataError
-from taylorank.output import atomic_path
+from taylorank.output import atomic_path, check_place
 from taylorank.solvers.svd import SvdState
 from taylorank.solvers.sweeps import SweepState
 
@@ -38,13 +38,14 @@ class Checkpoint:
     def open(cls, path: Path, identity: dict[str, Any]) -> Checkpoint:
         """Read what an interrupted fit left, or begin anew; the file of another fit is refused."""
         identity = json.loads(json.dumps(identity, default=str))
+        check_place(path)
         if not path.exists():
             return cls(path, identity)
         try:
             with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             manifest = json.loads(str(arrays.pop("manifest")))
-            found = manifest["identity"]
+            found, unpacked = dict(manifest["identity"]), _unpacked(arrays, manifest)
         except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile) as error:
             raise DataError(f"{path} is damaged or not a checkpoint", "delete it to begin anew") from error
         if found != identity:
@@ -52,7 +53,7 @@ class Checkpoint:
             raise DataError(
                 f"{path} belongs to another fit ({', '.join(differs)} differs)", "delete it, or give another file"
             )
-        return cls(path, identity, *_unpacked(arrays, manifest))
+        return cls(path, identity, *unpacked)
 
     def keep(self, state: State, history: list[dict[str, float]], best: dict[str, Any]) -> None:
         """Remember the latest state; write it if the file is some seconds old."""

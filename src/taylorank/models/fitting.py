@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from taylorank.checks import check_whole
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
+from taylorank.metrics import CHOOSING, wanted_metrics
 from taylorank.models.checkpoint import Checkpoint
 from taylorank.ranking.evaluate import evaluate
 from taylorank.ranking.scorer import Scorer
@@ -38,6 +40,16 @@ class FitProgress:
         return None if self.snapshot is None else self.snapshot()
 
 
+def check_metric(metric: str) -> None:
+    """Refuse what is no metric with a cutoff, and one of which more is not better: its highest would be kept."""
+    name, at, _ = str(metric).partition("@")
+    wanted_metrics(str(metric), 10)
+    if name not in CHOOSING:
+        raise ParameterError(f"a higher {name} is not a better ranking", f"choose from {', '.join(CHOOSING)}")
+    if not at:
+        raise ParameterError(f"metric={metric!r} has no cutoff", 'write it as "ndcg@10"')
+
+
 class Watch:
     """Follows one fit: measures on validation data, keeps the best factors, writes checkpoints, tells the callback.
 
@@ -54,10 +66,7 @@ class Watch:
         callback: Callable[[FitProgress], object] | None,
         checkpoint: Checkpoint | None,
     ) -> None:
-        if "@" not in metric:
-            raise ParameterError(f"metric={metric!r} has no cutoff", 'write it as "ndcg@10"')
-        if patience < 1:
-            raise ParameterError(f"patience={patience} is not a count", "give the sweeps to wait, such as 3")
+        check_whole(patience, "patience", remedy="give the sweeps to wait, such as 3")
         self.valid, self.metric, self.patience = valid, metric, patience
         self.callback, self.checkpoint = callback, checkpoint
         self.history: list[dict[str, float]] = []
@@ -78,10 +87,12 @@ class Watch:
                 self.best = {"metric": metric, "step": sweep.sweep, "factors": sweep.factors}
         self.history.append(record)
         told = FitProgress(sweep.sweep, record["seconds"], metric, None, sweep, lambda: snapshot(*sweep.factors))
-        stop = self._tell(told)
-        if self.checkpoint is not None:  # last, so that a sweep whose callback is interrupted is done again
+        return self._tell(told) or (metric is not None and sweep.sweep - self.best.get("step", 0) >= self.patience)
+
+    def keep(self, sweep: AlsSweep, *, with_loss: bool) -> None:
+        """Remember a sweep that another follows; one whose callback is interrupted is done again."""
+        if self.checkpoint is not None:
             self.checkpoint.keep(sweep.state(with_loss=with_loss), self.history, self.best)
-        return stop or (metric is not None and sweep.sweep - self.best.get("step", 0) >= self.patience)
 
     def after_pass(self, progress: Progress) -> bool:
         """Record a Rayleigh-Ritz step; return whether to stop."""

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from taylorank.checks import check_whole
 from taylorank.data import Interactions, merge, read_interactions
-from taylorank.errors import ParameterError
+from taylorank.errors import DataError, ParameterError
 from taylorank.kernels.threads import on_own_threads
 from taylorank.models.checkpoint import Checkpoint
 from taylorank.models.factor import FactorModel, Floats
-from taylorank.models.fitting import FitProgress, Watch
+from taylorank.models.fitting import FitProgress, Watch, check_metric
 from taylorank.models.histories import over_items, training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.training_record import TrainingRecord
@@ -63,40 +64,54 @@ class GrowingModel(FactorModel):
         `metric` is measured after each sweep; ALS then stops when it has not improved for `patience` sweeps and keeps
         the best. `start`, a fitted model, is where ALS begins: its item factors, where it knows the item. If the fit is
         interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call then goes on from there and ends
-        with the same bits as a fit that was never interrupted.
+        with the same bits as a fit that was never interrupted. A fit that does not end leaves the model as it was.
         """
         data = training_data(train)
+        held_out = None if valid is None else read_interactions(valid)
         check_parameters(self)
         self._check(data)
-        kept = self._checkpoint(checkpoint, data)
-        watch = Watch(valid=valid, metric=metric, patience=patience, callback=callback, checkpoint=kept)
-        self.train_ = data
-        with kept or nullcontext():
-            begin = kept.state if kept is not None and kept.state is not None else self._factors_from(start, data)
-            self.user_factors_, self.item_factors_ = self._solve(data, watch, begin)
-        if "factors" in watch.best:
-            self.user_factors_, self.item_factors_ = watch.best["factors"]
-        elif valid is not None:
-            watch.history.append({**watch.history[-1], "metric": watch.measure(self)})
-        self.history_ = watch.history
+        check_metric(metric)
+        kept = self._checkpoint(checkpoint, data, held_out, metric)
+        watch = Watch(valid=held_out, metric=metric, patience=patience, callback=callback, checkpoint=kept)
+        with _as_before_on_failure(self):
+            self.train_ = data
+            with kept or nullcontext():
+                begin = kept.state if kept is not None and kept.state is not None else self._factors_from(start, data)
+                self.user_factors_, self.item_factors_ = self._solve(data, watch, begin)
+            if "factors" in watch.best:
+                self.user_factors_, self.item_factors_ = watch.best["factors"]
+            elif held_out is not None:
+                watch.history.append({**watch.history[-1], "metric": watch.measure(self)})
+            self.history_ = watch.history
         return self
 
-    def _checkpoint(self, path: str | Path | None, data: Interactions) -> Checkpoint | None:
+    def _checkpoint(
+        self, path: str | Path | None, data: Interactions, valid: Interactions | None, metric: str
+    ) -> Checkpoint | None:
         if path is None:
             return None
         parameters = {name: value for name, value in self.get_params().items() if name != "num_threads"}
-        identity = {"model": type(self).__name__, "parameters": parameters, "data": TrainingRecord(data).fingerprint}
+        identity = {
+            "model": type(self).__name__,
+            "parameters": parameters,
+            "data": TrainingRecord(data).fingerprint,
+            "validation": None if valid is None else [TrainingRecord(valid).fingerprint, metric],
+        }
         return Checkpoint.open(Path(path), identity)
 
     def _factors_from(self, start: FactorModel | None, data: Interactions) -> Any:
         """Q to begin from, over the items of `data`; items that `start` does not know begin at 0."""
         if start is None:
             return None
+        if not isinstance(start, FactorModel):
+            raise ParameterError(f"start={start!r} has no item factors", "give a fitted factor model, such as IALS")
         if start.item_factors.shape[1] != self.factors:
             raise ParameterError(
                 f"start has {start.item_factors.shape[1]} factors, this model {self.factors}", "make them equal"
             )
         position = start.items.positions(data.item_ids)
+        if not (position >= 0).any():  # ALS would stay at 0 for ever
+            raise DataError("start knows none of these items", "check that both use the same ids, or begin without it")
         known = np.where(position >= 0, position, 0)
         return np.where((position >= 0)[:, None], start.item_factors[known], start.item_factors.dtype.type(0))
 
@@ -119,13 +134,20 @@ class GrowingModel(FactorModel):
         derives from it (proposal q, context weights, popularity) is computed anew over all of it, λ stays; then
         `sweeps` exact sweeps begin from the item factors (new items from 0), and the users are folded in once more.
         """
+        check_whole(sweeps, "sweeps")
+        if not self._trained_on.is_of(self.seen):
+            raise DataError(
+                "this model no longer has the data that it was fitted to",
+                "grow the fitted one, saved with its seen items",
+            )
         new = read_interactions(data)
         merged = merge(self.seen, new)
         start = self._factors_from(self, merged)
         self._check(merged)
-        _, self.item_factors_ = self._sweep(merged, start, sweeps)
-        self.train_ = merged
-        self.user_factors_ = self._fold(merged)
+        with _as_before_on_failure(self):
+            _, self.item_factors_ = self._sweep(merged, start, sweeps)
+            self.train_ = merged
+            self.user_factors_ = self._fold(merged)
         return self
 
     def _snapshot(self, user_factors: Floats, item_factors: Floats) -> Self:
@@ -133,3 +155,15 @@ class GrowingModel(FactorModel):
         model = copy.copy(self)
         model.user_factors_, model.item_factors_ = user_factors, item_factors
         return model
+
+
+@contextmanager
+def _as_before_on_failure(model: FactorModel) -> Iterator[None]:
+    """Give back what was learned before if the block fails or is interrupted, and not half of each fit."""
+    before = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise

@@ -156,6 +156,7 @@ class RG2(GrowingModel):
             start=start,
             random_state=self.random_state,
             callback=lambda sweep: watch.after_sweep(sweep, self._snapshot, with_loss=True),
+            keep=lambda sweep: watch.keep(sweep, with_loss=True),
         )
 
     def _check(self, data: Interactions) -> None:
@@ -164,10 +165,7 @@ class RG2(GrowingModel):
             raise ParameterError(
                 f"factors={self.factors} exceeds the smaller side of the data ({most})", f"use at most {most}"
             )
-        if not 0 <= self.regularization < 1:
-            raise ParameterError(
-                f"regularization={self.regularization} is outside [0, 1)", "it is a share of σ₁: try 0.1 to 0.4"
-            )
+        _check_share(self.regularization)
         check_ranking(self.ranking, self.popularity_discount)
         if self.solver not in ("spectral", "als"):
             raise ParameterError(f"solver={self.solver!r} is unknown", 'choose "spectral" or "als"')
@@ -205,11 +203,15 @@ class RG2(GrowingModel):
             )
         if path is None:
             raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
+        has_other_users = not self._trained_on.is_of(self.seen)  # after fold_in
         for count in (self.factors,) if factors is None else factors:
             for share in regularization:
+                _check_share(share)
                 model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
                 model.penalty_ = path.penalty(share)
                 model.user_factors_, model.item_factors_ = path.factors(int(count), float(share))
+                if has_other_users:  # than the SVD
+                    model.user_factors_ = model._fold(self.seen)
                 yield model
 
     def _fold(self, data: Interactions) -> Floats:
@@ -273,6 +275,13 @@ class RGX(RG2):
 def penalty_of(objective: RG, regularization: float) -> float:
     """Return λ for τ = `regularization` · σ₁."""
     return solve_spectral(objective, 1, tolerance=1e-3).penalty(regularization)
+
+
+def _check_share(regularization: float) -> None:
+    if not 0 <= regularization < 1:
+        raise ParameterError(
+            f"regularization={regularization} is outside [0, 1)", "it is a share of σ₁: try 0.1 to 0.4"
+        )
 
 
 def check_ranking(ranking: str, discount: float) -> None:

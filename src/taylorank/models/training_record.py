@@ -25,6 +25,7 @@ class TrainingRecord:
         self, data: Interactions, *, popularity: NDArray[np.float64] | None = None, fingerprint: str | None = None
     ) -> None:
         self._data = data
+        self._is_stated = fingerprint is not None  # by a file, which may hold other data
         if popularity is not None:
             self.popularity = popularity
         if fingerprint is not None:
@@ -34,6 +35,12 @@ class TrainingRecord:
     def popularity(self) -> NDArray[np.float64]:
         """Σ_x r_xy, (N,)."""
         return popularity(self._data)
+
+    def is_of(self, data: Interactions) -> bool:
+        """Return whether `data` is what was fitted: not the histories of others, nor what a file left out."""
+        if data is self._data and not self._is_stated:
+            return True
+        return TrainingRecord(data).fingerprint == self.fingerprint
 
     @cached_property
     def fingerprint(self) -> str:

@@ -51,6 +51,7 @@ class WeightedModel(GrowingModel):
             start=self._pair(objective, start),
             random_state=self.random_state,
             callback=lambda sweep: watch.after_sweep(sweep, self._snapshot, with_loss=with_loss),
+            keep=lambda sweep: watch.keep(sweep, with_loss=with_loss),
         )
 
     def _pair(self, objective: RowObjective, start: Any) -> Any:

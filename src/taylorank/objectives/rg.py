@@ -132,6 +132,14 @@ def rg_objective(
     context = np.where(c > 0, c + score_penalty * c.mean(), 0.0)
     shrinkage = np.divide(c, context, out=np.ones_like(c), where=c > 0)
     scale = np.divide(shrinkage * np.sqrt(context), totals, out=np.zeros_like(totals), where=totals > 0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        largest = scale.max() * float(data.strengths.max()) / np.sqrt(q.min())
+    if not largest <= np.sqrt(np.finfo(np.dtype(dtype)).max):  # its square must be a number, too
+        raise ParameterError(
+            f"proposal_exponent={proposal_exponent:g} and context_exponent={context_exponent:g} spread the weights "
+            "beyond what numbers hold",
+            "use exponents nearer to 0",
+        )
     weights = np.repeat(scale.astype(dtype), rows.row_lengths)
     if not data.is_binary:
         weights *= data.strengths.astype(dtype, copy=False)

@@ -212,6 +212,11 @@ def stated_probabilities(model: Any) -> ScoresOf:
 
 def _item_counts(task: Task) -> Values:
     """How often `counts` met each item of the model."""
+    if not task.counts.nnz:
+        raise ParameterError(
+            "the model has no training data that says how popular items are",
+            "give counts=train, or take a model that was saved with its seen items",
+        )
     part = PartRows(task.model, task.counts)
     columns = task.counts.by_user.indices
     if part.column_of_item is not None:

@@ -10,12 +10,10 @@ import numpy as np
 
 from taylorank.data import Interactions
 from taylorank.errors import DataError, ParameterError
-from taylorank.metrics import DEFAULT
+from taylorank.metrics import CHOOSING
 from taylorank.ranking import Scorer, Shortlist, evaluate
 
 SHORTLIST = 200
-
-CHOOSING = (*DEFAULT, "recall_min", "map_min", "dcg")  # metrics of which more is better
 
 
 @dataclass(frozen=True)

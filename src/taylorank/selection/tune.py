@@ -16,7 +16,7 @@ from taylorank.selection.advice import advise
 from taylorank.selection.journal import Journal
 from taylorank.selection.judge import Judge, Metric
 from taylorank.selection.path_search import has_path, path_search
-from taylorank.selection.space import SPACES, Space, described
+from taylorank.selection.space import SPACES, Choice, Range, Space, described
 from taylorank.selection.study import Budget, Study
 from taylorank.selection.trial import Trial, Tuning
 from taylorank.selection.trial_search import trial_search
@@ -149,6 +149,9 @@ def _checked_space(name: str, base: Recommender, space: Space | None) -> Space:
     unknown = [parameter for parameter in space if parameter not in own]
     if unknown:
         raise ParameterError(f"{name} has no parameter {unknown[0]!r}", f"its parameters: {', '.join(own) or 'none'}")
+    for parameter, part in space.items():
+        if not isinstance(part, Range | Choice):
+            raise ParameterError(f"space has {part!r} for {parameter}", "write Choice((…)) or Range(low, high)")
     return dict(space)
 
 
@@ -157,13 +160,14 @@ def _header(name: str, base: Recommender, train: Interactions, judge: Judge, spa
     masks = judge.seen if isinstance(judge.seen, Sequence) else [judge.seen]
     return {
         "model": name,
-        "fixed": {key: value for key, value in base.get_params().items() if key not in space},
+        "fixed": {key: value for key, value in base.get_params().items() if key not in space and key != "num_threads"},
         "metric": str(judge.metric),
         "space": described(space),
         "seed": seed,
         "train": TrainingRecord(train).fingerprint,
         "valid": TrainingRecord(judge.valid).fingerprint,
         "seen": [TrainingRecord(train if mask is None else mask).fingerprint for mask in masks],
+        "fold_in": None if judge.fold_in is None else TrainingRecord(judge.fold_in).fingerprint,
     }
 
 

@@ -40,6 +40,7 @@ def solve_als(
     start: Floats | SweepState | None = None,
     random_state: int = 0,
     callback: Callable[[AlsSweep], object] | None = None,
+    keep: Callable[[AlsSweep], object] | None = None,
 ) -> tuple[Floats, Floats]:
     """Return (P, Q) after at most `sweeps` sweeps; `penalty` is λ (see `run_sweeps` for when it stops).
 
@@ -60,6 +61,7 @@ def solve_als(
         zero_loss=0.5 * objective.squared_norm,
         last_loss=last,
         callback=callback,
+        keep=keep,
     )
 
 

@@ -56,6 +56,7 @@ def solve_row_als(
     start: tuple[Floats, Floats] | SweepState | None = None,
     random_state: int = 0,
     callback: Callable[[AlsSweep], object] | None = None,
+    keep: Callable[[AlsSweep], object] | None = None,
 ) -> tuple[Floats, Floats]:
     """Return (P, Q) after at most `sweeps` sweeps (see `run_sweeps` for when it stops).
 
@@ -74,6 +75,7 @@ def solve_row_als(
         zero_loss=objective.constant,
         last_loss=last,
         callback=callback,
+        keep=keep,
     )
 
 

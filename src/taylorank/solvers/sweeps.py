@@ -65,12 +65,14 @@ def run_sweeps(
     zero_loss: float,
     last_loss: float = float("inf"),
     callback: Callable[[AlsSweep], object] | None = None,
+    keep: Callable[[AlsSweep], object] | None = None,
 ) -> tuple[Floats, Floats]:
     """Return (P, Q) of the last sweep.
 
     Stops after sweep number `most`, when `callback` returns True, or when a sweep lowers the loss L by ≤
     `tolerance` · (L(0) − L), L(0) = `zero_loss` being that of zero factors: sparse data leave most of L(0) to nobody,
     so a decrease relative to L itself would stop too early. With tolerance 0 all sweeps run.
+    `keep` is told every sweep but the last: a fit that is taken up from any of these ends at the same one.
     """
     began = time.perf_counter()
     for done in sweeps:
@@ -83,4 +85,6 @@ def run_sweeps(
             if last_loss - sweep.loss <= tolerance * (zero_loss - sweep.loss):
                 break
             last_loss = sweep.loss
+        if keep is not None:
+            keep(sweep)
     return sweep.factors
