@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
-from taylorank.kernels import aligned_empty, gram, inverse, turn
+from taylorank.kernels import aligned_empty, gather_sum, gram, inverse, turn
 from taylorank.kernels.backend import thread_count
 from taylorank.objectives import RG
-from taylorank.solvers.centred import CentredMatrix
+from taylorank.solvers.centred import CentredMatrix, project_out
 from taylorank.solvers.spectral import scaled_matrix
 
 Floats = NDArray[Any]
@@ -67,8 +67,10 @@ def solve_als(
     last = np.inf
     P = aligned_empty((matrix.shape[0], Q.shape[1]), Q.dtype)
     for sweep in range(1, sweeps + 1):
-        P = matrix.apply(half_step(Q, gram(Q), penalty), out=P)
-        image = matrix.apply_transposed(P)
+        X = half_step(Q, gram(Q), penalty)
+        P = gather_sum(matrix.by_row, project_out(X, matrix.right, out=X), out=P)  # S' X
+        image = gather_sum(matrix.by_column, P, out=X)
+        project_out(image, matrix.right, out=image)  # S'ᵀ P, where X was
         users = gram(P)
         Q = half_step(image, users, penalty * objective.context_total)
         loss = zero_loss - _gain(image, Q, users) + 0.5 * penalty * _size(users, Q, objective.context_total)
