@@ -86,7 +86,8 @@ def solve_als(
 
 def _start(matrix: CentredMatrix, factors: int, random_state: int) -> Floats:
     noise = np.random.default_rng(random_state).standard_normal((matrix.shape[1], factors))
-    start: Floats = (noise * (0.1 / np.sqrt(factors))).astype(matrix.right.dtype)
+    noise *= 0.1 / np.sqrt(factors)
+    start: Floats = noise.astype(matrix.right.dtype)
     start *= matrix.right[:, None]
     return start
 
