@@ -17,9 +17,9 @@ def test_the_benchmark_page_says_what_the_files_hold():
     assert refreshed(page, DOCS).rstrip() == page.rstrip()
 
 
-def test_every_file_has_its_section_and_every_section_its_file():
+def test_every_file_has_its_section():
     named = {match[2] for match in COMMAND.finditer((DOCS / "benchmarks.md").read_text())}
-    assert named == {f"bench/{path.name}" for path in (DOCS / "bench").glob("*.json")}
+    assert {f"bench/{path.name}" for path in (DOCS / "bench").glob("*.json")} <= named
 
 
 def test_new_numbers_reach_the_page(tmp_path):
@@ -36,6 +36,9 @@ def test_new_numbers_reach_the_page(tmp_path):
     page.write_text(once.replace("987.65", "1.00"))
     main(page)
     assert "987.65" in page.read_text()
+    (tmp_path / "bench" / "read.json").unlink()
+    main(page)
+    assert page.read_text() == empty  # no file, no numbers
 
 
 def test_the_readme_says_the_same():

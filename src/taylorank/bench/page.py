@@ -3,7 +3,7 @@
     python -m taylorank.bench.page docs/benchmarks.md
 
 A section of the page opens with its command, `taylorank bench NAME --json docs/bench/FILE.json`, indented; its last
-indented block is what the benchmark says of that file.
+indented block is what the benchmark says of that file. Where the file is not there yet, the section has no results.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ def _section(section: str, docs: Path) -> str:
     command = COMMAND.search(section)
     if command is None:
         return section
+    blocks = list(BLOCK.finditer(section))
+    if len(blocks) > 1:
+        section = section[: blocks[-1].start()]
+    if not (docs / command[2]).exists():
+        return f"{section.rstrip()}\n\n"
     module = importlib.import_module(BENCHMARKS[command[1]])
     told = "".join(f"    {line}\n" for line in module.describe(json.loads((docs / command[2]).read_text())))
-    blocks = list(BLOCK.finditer(section))
-    if len(blocks) == 1:  # the command alone: no results yet
-        return f"{section.rstrip()}\n\n{told}\n"
-    return section[: blocks[-1].start()] + told + section[blocks[-1].end() :]
+    return f"{section.rstrip()}\n\n{told}\n"
 
 
 def main(path: Path) -> None:
