@@ -29,7 +29,7 @@ std::int64_t whole_vectors(std::int64_t width) { return (width + padded_to - 1) 
 // Parts are cut by the shape alone and added in order, so that the number of threads does not show in the result.
 template <class T>
 void gram(const Gram<T>& problem, GramRows<T> kernel, int threads, double* out) {
-    constexpr std::int64_t fewest = 8 * gram_depth, most_parts = 32;
+    constexpr std::int64_t fewest = 8 * gram_depth, most_parts = 16;
     const std::int64_t part = std::max(fewest, (problem.count / most_parts / gram_depth + 1) * gram_depth);
     const std::int64_t parts = (problem.count + part - 1) / part, n = problem.padded, k = problem.width;
     std::vector<double> totals(parts * n * n);

@@ -5,24 +5,43 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import textwrap
 from pathlib import Path
 
-import pytest
-
-from taylorank.bench import defaults, gather_sum, read
+from taylorank.bench.page import COMMAND, main, refreshed
 from taylorank.models import RG2
 from taylorank.models.registry import MODELS
 
 ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 
 
-@pytest.mark.parametrize("module", [gather_sum, read, defaults])
-def test_the_benchmark_page_says_what_the_files_hold(module):
-    name = module.__name__.rpartition(".")[2]
-    record = json.loads((ROOT / "docs" / "bench" / f"{name}.json").read_text())
-    told = textwrap.indent("\n".join(module.describe(record)), "    ")
-    assert told in (ROOT / "docs" / "benchmarks.md").read_text()
+def test_the_benchmark_page_says_what_the_files_hold():
+    page = (DOCS / "benchmarks.md").read_text()
+    assert refreshed(page, DOCS).rstrip() == page.rstrip()
+
+
+def test_every_file_has_its_section():
+    named = {match[2] for match in COMMAND.finditer((DOCS / "benchmarks.md").read_text())}
+    assert {f"bench/{path.name}" for path in (DOCS / "bench").glob("*.json")} <= named
+
+
+def test_new_numbers_reach_the_page(tmp_path):
+    (tmp_path / "bench").mkdir()
+    record = json.loads((DOCS / "bench" / "read.json").read_text())
+    record["results"][0]["contenders"]["taylorank"]["seconds"] = 987.65
+    (tmp_path / "bench" / "read.json").write_text(json.dumps(record))
+    command = "    taylorank bench read --json docs/bench/read.json\n"
+    empty = f"# Page\n\n## read\n\n{command}\nWords.\n"
+    once = refreshed(empty, tmp_path)
+    assert once.startswith(f"# Page\n\n## read\n\n{command}\nWords.\n\n    csv: 987.65 s")
+    assert refreshed(once, tmp_path) == once
+    page = tmp_path / "benchmarks.md"
+    page.write_text(once.replace("987.65", "1.00"))
+    main(page)
+    assert "987.65" in page.read_text()
+    (tmp_path / "bench" / "read.json").unlink()
+    main(page)
+    assert page.read_text() == empty  # no file, no numbers
 
 
 def test_the_readme_says_the_same():

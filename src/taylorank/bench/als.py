@@ -16,6 +16,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from taylorank.bench.gather_sum import ITEMS, USERS, long_tailed
 from taylorank.bench.ials_sweeps import (
     REGULARIZATION,
@@ -28,6 +30,7 @@ from taylorank.bench.ials_sweeps import (
 from taylorank.bench.machine import describe_machine
 from taylorank.bench.timing import Times, sample_in_turns, timed
 from taylorank.data import CSR, Interactions, read_interactions
+from taylorank.kernels import aligned_empty, gather_sum
 from taylorank.objectives import RG, RG2Objective, rg_objective
 from taylorank.objectives.weighted import ials_objective
 from taylorank.solvers import AlsSweep, solve_als
@@ -60,10 +63,12 @@ def time_case(rows: CSR, data: Interactions, width: int, *, repeats: int, thread
         | implicit_sweepers(rows, width, threads=threads)
         | irspack_sweepers(rows, width, threads=threads)
     )
-    rg2 = {"ours, rg2": rg2_sweeps(rg_of(data), width)}
+    objective = rg_of(data)
+    rg2 = {"ours, rg2": rg2_sweeps(objective, width), "gather-sums": timed(gather_sums(objective, width, threads))}
     times = sample_in_turns(
         rg2 | {name: timed(contender.sweep) for name, contender in sweepers.items()}, repeats=repeats
     )
+    alone = times.pop("gather-sums")
     losses = losses_of(data, sweepers)
     results: dict[str, dict[str, float]] = {}
     for name, time in times.items():
@@ -71,7 +76,12 @@ def time_case(rows: CSR, data: Interactions, width: int, *, repeats: int, thread
         results[name] = time.against(ours) | {"sweeps_timed": len(time.seconds)}
         if name in losses:
             results[name]["loss"] = losses[name]
-    return {"factors": width, "results": results, "rg2": rg2_ratios(times)}
+    return {
+        "factors": width,
+        "results": results,
+        "rg2": rg2_ratios(times),
+        "gather_sums": alone.against(times["ours, rg2"]),
+    }
 
 
 def rg_of(data: Interactions) -> RG:
@@ -96,6 +106,19 @@ def rg2_sweeps(objective: RG, width: int, *, sweeps: int = 6) -> Callable[[], li
     return measure
 
 
+def gather_sums(objective: RG, width: int, threads: int) -> Callable[[], None]:
+    """Return the two sparse products of a sweep, without anything else."""
+    users, items = (aligned_empty((n, width), np.float32) for n in (objective.by_user.n_rows, objective.by_item.n_rows))
+    users[:], items[:] = 1.0, 1.0
+
+    def products() -> None:
+        gather_sum(objective.by_user, items, out=users, num_threads=threads)
+        gather_sum(objective.by_item, users, out=items, num_threads=threads)
+        items[:] = 1.0  # or they would grow with every call
+
+    return products
+
+
 def rg2_ratios(times: dict[str, Times]) -> dict[str, dict[str, float]]:
     """How many times the seconds of an RG² sweep the peers' fastest sweep takes."""
     ours = times["ours, rg2"]
@@ -114,8 +137,10 @@ def describe(record: dict[str, Any]) -> list[str]:
     for case in record["cases"]:
         width, results = case["factors"], case["results"]
         peers = "; ".join(f"{name} {_times(ratio)}" for name, ratio in case["rg2"].items())
-        seconds = results["ours, rg2"]["min_s"]
-        lines.append(f"K = {width}, RG²: {seconds:.3f} s per sweep; {peers} (target {TARGETS[width]:g})")
+        own = f"{results['ours, rg2']['min_s']:.3f} s per sweep"
+        if "gather_sums" in case:
+            own += f", of which two gather-sums {case['gather_sums']['min_s']:.3f} s"
+        lines.append(f"K = {width}, RG²: {own}; {peers} (target {TARGETS[width]:g})")
         for method, words in METHODS.items():
             same = {name.partition(",")[0]: r for name, r in results.items() if name.endswith(f", {method}")}
             peers = "; ".join(

@@ -60,7 +60,7 @@ class Clocked(CentredMatrix):
         other = plain(self).transposed
         return Clocked(other.by_row, other.by_column, other.left, other.right, other.unit)
 
-    def apply(self, block: NDArray[Any], *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def apply(self, block: NDArray[Any]) -> NDArray[Any]:
         """S X."""
         return self._counted(CentredMatrix.apply, block)
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
-from taylorank.kernels import aligned_empty, gram, inverse, turn
+from taylorank.kernels import aligned_empty, gather_sum, gram, inverse, turn
 from taylorank.kernels.backend import thread_count
 from taylorank.objectives import RG
-from taylorank.solvers.centred import CentredMatrix
+from taylorank.solvers.centred import CentredMatrix, project_out
 from taylorank.solvers.spectral import scaled_matrix
 from taylorank.solvers.svd import STRIP
 from taylorank.solvers.sweeps import AlsSweep, SweepState, run_sweeps
@@ -70,8 +70,10 @@ def iterate(objective: RG, matrix: CentredMatrix, Q: Floats, *, penalty: float, 
     ridge = penalty * objective.context_total
     P = aligned_empty((matrix.shape[0], Q.shape[1]), Q.dtype)  # the same for all sweeps
     while True:
-        P = matrix.apply(half_step(Q, gram(Q), penalty), out=P)
-        image = matrix.apply_transposed(P)
+        X = half_step(Q, gram(Q), penalty)
+        P = gather_sum(matrix.by_row, project_out(X, matrix.right, out=X), out=P)  # S' X
+        image = gather_sum(matrix.by_column, P, out=X)
+        project_out(image, matrix.right, out=image)  # S'ᵀ P, where X was
         users = gram(P)
         Q = half_step(image, users, ridge)
         done += 1
@@ -85,7 +87,8 @@ def iterate(objective: RG, matrix: CentredMatrix, Q: Floats, *, penalty: float, 
 
 def _random(matrix: CentredMatrix, factors: int, random_state: int) -> Floats:
     noise = np.random.default_rng(random_state).standard_normal((matrix.shape[1], factors))
-    start: Floats = (noise * (0.1 / np.sqrt(factors))).astype(matrix.right.dtype)
+    noise *= 0.1 / np.sqrt(factors)
+    start: Floats = noise.astype(matrix.right.dtype)
     return start
 
 

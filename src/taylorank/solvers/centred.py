@@ -46,17 +46,16 @@ class CentredMatrix:
         unit: Literal["left", "right"] = "left" if self.unit == "right" else "right"
         return CentredMatrix(self.by_column, self.by_row, self.right, self.left, unit)
 
-    def apply(self, block: NDArray[Any], *, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """S X for X (N, k), written to `out` if given."""
+    def apply(self, block: NDArray[Any]) -> NDArray[Any]:
+        """S X for X (N, k)."""
         if self.unit == "left":
-            image = gather_sum(self.by_row, block, out=out)
+            image = gather_sum(self.by_row, block)
             return project_out(image, self.left, out=image)
         if self.shape[0] < self.shape[1]:  # a bᵀX is less work than a centred copy of X
-            image = gather_sum(self.by_row, block, out=out)
+            image = gather_sum(self.by_row, block)
             return subtract_outer(image, self.left, _dot(self.right, block), out=image)
-        return gather_sum(
-            self.by_row, project_out(block, self.right, out=aligned_empty(block.shape, block.dtype)), out=out
-        )
+        centred = project_out(block, self.right, out=aligned_empty(block.shape, block.dtype))
+        return gather_sum(self.by_row, centred)
 
     def apply_transposed(self, block: NDArray[Any]) -> NDArray[Any]:
         """Sᵀ Y for Y (M, k)."""
