@@ -381,3 +381,12 @@ def test_a_file_goes_on_with_other_threads_but_not_with_other_histories(parts, t
     assert file.read_text() == lines
     with pytest.raises(DataError, match="fold_in"):
         tune(tr.IALS(factors=4, iterations=2), train, valid, space=space, file=file, fold_in=test)
+
+
+def test_every_search_begins_with_the_models_own_values():
+    train, valid, _ = tr.planted(60, 30, interactions=700).split()
+    own = tr.IALS(factors=4, unobserved_weight=0.02, regularization=0.007)
+    space = {"unobserved_weight": Range(0.001, 1.0, log=True), "regularization": Range(0.01, 0.1, log=True)}
+    found = tr.tune(own, train, valid, space=space, trials=2)
+    assert found.trials[0].params == {"unobserved_weight": 0.02, "regularization": 0.01}
+    assert found.trials[1].params != found.trials[0].params

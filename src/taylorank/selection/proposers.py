@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from taylorank.selection.space import Choice, Range, Space
+from taylorank.selection.space import Choice, Range, Space, within
 from taylorank.selection.trial import Trial
 
 # A setting is given up at a sweep where it is below the median of the earlier ones, once there are so many of them
@@ -36,16 +36,21 @@ class Proposer(Protocol):
         ...
 
 
-def proposer(space: Space, *, trials: int | None, seed: int) -> Proposer:
-    """Return the whole grid if it fits in the budget, else Optuna's TPE if it is installed, else random search."""
+def proposer(space: Space, first: dict[str, Any], *, trials: int | None, seed: int) -> Proposer:
+    """Return the whole grid if it fits in the budget, else Optuna's TPE if it is installed, else random search.
+
+    The latter two begin with `first`, the model's own values moved into the space: no model is left without what it
+    would do by default.
+    """
+    first = {name: within(part, first[name]) for name, part in space.items()}
     sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
     if not space or (trials is not None and math.prod(sizes) <= trials):
         return Grid(space, seed=seed)
     try:
         import optuna  # noqa: F401
     except ImportError:
-        return Random(space, seed=seed)
-    return Tpe(space, seed=seed)
+        return Random(space, first, seed=seed)
+    return Tpe(space, first, seed=seed)
 
 
 class Median:
@@ -82,16 +87,20 @@ class Grid(Median):
 
 
 class Random(Median):
-    """Independent draws."""
+    """`first`, then independent draws."""
 
     method = "random search (pip install 'taylorank[tune]' for a guided one)"
 
-    def __init__(self, space: Space, *, seed: int) -> None:
+    def __init__(self, space: Space, first: dict[str, Any], *, seed: int) -> None:
         super().__init__()
         self._space, self._rng = space, np.random.default_rng(seed)
+        self._first: dict[str, Any] | None = first
 
     def ask(self) -> dict[str, Any] | None:
         """Draw a setting."""
+        if self._first is not None:
+            first, self._first = self._first, None
+            return first
         return {name: part.draw(self._rng) for name, part in self._space.items()}
 
 
@@ -111,17 +120,20 @@ class _Quiet:
 
 
 class Tpe:
-    """Optuna's tree-structured Parzen estimator with its median pruner."""
+    """Optuna's tree-structured Parzen estimator with its median pruner, from `first` on."""
 
     method = "Optuna TPE"
 
-    def __init__(self, space: Space, *, seed: int) -> None:
+    def __init__(self, space: Space, first: dict[str, Any], *, seed: int) -> None:
         import optuna
 
         pruner = optuna.pruners.MedianPruner(PRUNE_AFTER_TRIALS, PRUNE_AFTER_STEPS + 1)
         sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=8)
         with _Quiet():
             self._study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
+            self._study.enqueue_trial(
+                {n: part.values.index(first[n]) if isinstance(part, Choice) else first[n] for n, part in space.items()}
+            )
         self._space = space
         self._current: Any = None
 

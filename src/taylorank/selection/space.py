@@ -151,5 +151,19 @@ def nearest(values: list[Any], wanted: Any) -> Any:
     return min(numbers, key=lambda value: abs(value - wanted))
 
 
+def within(part: Range | Choice, wanted: Any) -> Any:
+    """Return the value of `part` that is nearest to `wanted`.
+
+    >>> within(Range(0.1, 1.0), 3.0), within(Range(1, 9, integer=True), 4), within(Choice((32, 64)), 50)
+    (1.0, 4, 64)
+    """
+    if isinstance(part, Choice):
+        return nearest(list(part.values), wanted)
+    if not _is_number(wanted):
+        return part.low
+    held = min(max(wanted, part.low), part.high)
+    return int(held) if part.integer else float(held)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
