@@ -15,6 +15,7 @@ BENCHMARKS = {
     "gather-sum": "taylorank.bench.gather_sum",
     "public-splits": "taylorank.bench.public_splits",
     "read": "taylorank.bench.read",
+    "regression": "taylorank.bench.regression",
     "rg2-defaults": "taylorank.bench.defaults",
     "top-k": "taylorank.bench.top_k",
     "als": "taylorank.bench.als",

@@ -1,10 +1,8 @@
 """What closed form can do on the published splits of Gowalla and Yelp2018.
 
-Regression: known settings of RG² on Gowalla, which were found on test data; they say whether a change has lowered
-quality or speed, and are no result. Search: RG², sampled RG² and iALS at K = 64, and the three best settings of each
-again at K = 256. Each gets 12 settings; those of RG² are pairs of exponents, since one fit has every threshold. They
-are chosen by NDCG@20 on 10 % of every user's training interactions (a sample of users), then fitted to the whole
-training part and measured on test data once.
+RG², sampled RG² and iALS at K = 64, and the three best settings of each again at K = 256. Each gets 12 settings; those
+of RG² are pairs of exponents, since one fit has every threshold. They are chosen by NDCG@20 on 10 % of every user's
+training interactions (a sample of users), then fitted to the whole training part and measured on test data once.
 
     taylorank bench closed-form --json docs/bench/closed_form.json
 """
@@ -28,52 +26,21 @@ SHOWN = ("recall@20", "ndcg@20")
 SWEEPS = 8
 USERS = 10_000
 DISCOUNTS = (0.0, 0.1, 0.2, 0.3)
-FOUND_ON_TEST: dict[str, Any] = {"proposal_exponent": 0.8, "context_exponent": 1.2, "regularization": 0.28}
 Settings = list[dict[str, Any]]
 
 
 def run(*, quick: bool = False) -> dict[str, Any]:
-    """Measure both parts; `quick` uses planted data and small ranks."""
+    """Search on both sets; `quick` uses planted data and small ranks."""
     machine = describe_machine()
     if quick:
-        parts = planted(300, 120, interactions=6000).split((0.8, 0.2))
-        small, large = 8, 16
-        searches = {"planted": search(parts, small, large, settings=2)}
-        return _record(machine, regression(parts, large, large), searches)
-    splits = {name: datasets.published_split(name) for name in ("gowalla", "yelp2018")}
-    checks = regression(splits["gowalla"], 768, 256)
-    return _record(machine, checks, {name: search(parts, 64, 256) for name, parts in splits.items()})
+        searches = {"planted": search(planted(300, 120, interactions=6000).split((0.8, 0.2)), 8, 16, settings=2)}
+    else:
+        searches = {name: search(datasets.published_split(name), 64, 256) for name in ("gowalla", "yelp2018")}
+    return {"benchmark": "closed-form", "machine": machine, "search": searches}
 
 
-def _record(machine: dict[str, Any], checks: Settings, searches: dict[str, Settings]) -> dict[str, Any]:
-    return {"benchmark": "closed-form", "machine": machine, "regression": checks, "search": searches}
-
-
-def regression(parts: tuple[Interactions, ...], factors: int, of_paper: int) -> Settings:
-    """RG² converged, ranked by lift, stopped early, and as in the papers."""
-    train, test = parts
-    converged = RG2(factors, **FOUND_ON_TEST)
-    rows = [_timed("converged", converged, train, test)]
-    lift = copy.copy(converged).set_params(ranking="lift")
-    rows.append({"what": "the same, ranked by lift", **_measured(lift, test)})
-    early = RG2(factors, **{**FOUND_ON_TEST, "max_passes": 5})
-    rows.append(_timed("max_passes = 5", early, train, test))
-    papers = RG2.paper(of_paper, regularization=0.0).fit(train)
-    shares = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
-    best = max((_measured(point, test) for point in papers.path(regularization=shares)), key=lambda m: m["ndcg@20"])
-    rows.append({"what": "the papers' exponents, best threshold", **best})
-    return rows
-
-
-def _timed(what: str, model: RG2, train: Interactions, test: Interactions) -> dict[str, Any]:
-    began = time.perf_counter()
-    model.fit(train)
-    seconds = round(time.perf_counter() - began, 1)
-    return {"what": what, **_measured(model, test), "seconds": seconds, "passes": model.passes_,
-            "residual": round(model.residual_, 5)}  # fmt: skip
-
-
-def _measured(model: Recommender, test: Interactions) -> dict[str, Any]:
+def measured(model: Recommender, test: Interactions) -> dict[str, Any]:
+    """Return parameters, recall@20 and NDCG@20."""
     metrics = evaluate(model, test, k=20)
     return {"parameters": model.get_params(), **{name: round(metrics[name], 5) for name in SHOWN}}
 
@@ -150,16 +117,13 @@ def _chosen(name: str, tried: Settings, train: Interactions, test: Interactions)
         "fits": len({id(row["source"]) for row in tried}),
         "validation ndcg@20": round(best["value"], 5),
         "fit_seconds": round(seconds, 1),
-        **_measured(model, test),
+        **measured(model, test),
     }
 
 
 def describe(record: dict[str, Any]) -> list[str]:
     """Say the results in words."""
     lines = []
-    for row in record["regression"]:
-        cost = f", {row['seconds']:.1f} s, {row['passes']} passes" if "seconds" in row else ""
-        lines.append(f"regression, {row['what']}: recall@20 {row['recall@20']:.4f}, NDCG@20 {row['ndcg@20']:.4f}{cost}")
     for name, rows in record["search"].items():
         lines += [
             f"{name}, {row['family']}, K = {row['factors']}: validation NDCG@20 {row['validation ndcg@20']:.4f}, "

@@ -51,7 +51,7 @@ def plain_loop(rows: CSR, factors: NDArray[Any], *, threads: int) -> dict[str, C
         source, library = Path(folder) / "loop.c", Path(folder) / "loop.so"
         source.write_text(LOOP)
         subprocess.run(
-            [compiler, "-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", str(source), "-o", str(library)],
+            [compiler, "-O3", "-march=native", "-shared", "-fPIC", str(source), "-o", str(library)],
             check=True, capture_output=True,
         )  # fmt: skip
         call = ctypes.CDLL(str(library)).gather_sum
