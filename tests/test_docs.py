@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
@@ -46,15 +47,34 @@ def test_new_numbers_reach_the_page(tmp_path):
 
 def test_the_readme_says_the_same():
     readme = (ROOT / "README.md").read_text()
-    files = {
-        name: json.loads((ROOT / "docs" / "bench" / f"{name}.json").read_text()) for name in ("gather_sum", "read")
-    }
+    files = {path.stem: json.loads(path.read_text()) for path in (DOCS / "bench").glob("*.json")}
     for peer in ("scipy", "torch (MKL)"):
-        ratios = [case["results"][peer]["times_ours"] for case in files["gather_sum"]["cases"]]
-        assert f"{min(ratios):.1f}-{max(ratios):.1f} times faster" in readme
+        assert _faster([case["results"][peer]["times_ours"] for case in files["gather_sum"]["cases"]]) in readme
     for result in files["read"]["results"]:
         told = f"{result['times_faster']:.1f} times faster, {result['memory_ratio']:.2f} of the peak memory"
         assert told in readme
+    for name in ("als", "top_k", "evaluate"):
+        told = "\n".join(importlib.import_module(f"taylorank.bench.{name}").describe(files[name]))
+        for pattern, row in README_ROWS[name]:
+            ratios = [float(ratio) for ratio in re.findall(pattern, told)]
+            assert ratios, pattern
+            assert f"{row} | {_faster(ratios)} |" in readme
+
+
+# Lines of a benchmark that hold the ratio to a peer, and the row of the README that says its range.
+README_ROWS = {
+    "als": [
+        (r"RG².*implicit, cg ([\d.]+)", "a sweep of RG², 6.6 M interactions, K = 64 and 128"),
+        (r"exact.*irspack ([\d.]+)", "an exact sweep of iALS, the same data"),
+    ],
+    "top_k": [(r"implicit ([\d.]+) times ours", "the 20 best items of 69,815 users")],
+    "evaluate": [(r"implicit[^;,]* ([\d.]+) times ours", "all metrics of these users")],
+}
+
+
+def _faster(ratios):
+    low, high = (f"{ratio:.1f}" for ratio in (min(ratios), max(ratios)))
+    return f"{low if low == high else f'{low}-{high}'} times faster"
 
 
 def test_the_page_of_models_knows_every_model_and_parameter():

@@ -116,7 +116,7 @@ def test_progress_is_told_on_a_terminal_alone():
     for quiet in (Console(quiet=True), Console(force_terminal=False)):
         _fit(spy, None, quiet, None)
         assert spy.callback is None
-    sweep = AlsSweep(4, {}, lambda: 123.456789, lambda: None)
+    sweep = AlsSweep(4, {}, lambda: 123.456789, lambda last: None)
     assert progress_line(FitProgress(4, 2.5, sweep=sweep)) == "step 4, loss 123.457, 2.5 s"
 
 

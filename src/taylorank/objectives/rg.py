@@ -158,7 +158,8 @@ def proposal(data: Interactions, exponent: float) -> NDArray[np.float64]:
 
 def popularity(data: Interactions) -> NDArray[np.float64]:
     """Return max(Σ_x r_xy, 1) of every item."""
-    totals = np.bincount(data.by_user.indices, data.strengths.astype(np.float64), minlength=data.n_items)
+    strengths = None if data.is_binary else data.strengths
+    totals = np.bincount(data.by_user.indices, strengths, minlength=data.n_items)
     return np.maximum(totals, 1.0)
 
 
@@ -166,9 +167,10 @@ def context_weights(data: Interactions, exponent: float) -> tuple[NDArray[np.flo
     """Return I_x and c_x = I_x^ρ, both 0 for an empty context."""
     _check_exponent("context_exponent", exponent)
     rows = data.by_user
-    totals: NDArray[np.float64] = np.bincount(
-        rows.row_of_entry(), data.strengths.astype(np.float64), minlength=data.n_users
-    ).astype(np.float64)
+    if data.is_binary:
+        totals = rows.row_lengths.astype(np.float64)
+    else:
+        totals = np.bincount(rows.row_of_entry(), data.strengths, minlength=data.n_users).astype(np.float64)
     c = np.where(totals > 0, np.power(np.maximum(totals, np.finfo(float).tiny), exponent), 0.0)
     return totals, c
 

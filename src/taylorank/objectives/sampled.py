@@ -165,6 +165,10 @@ class SampledRGX:
     def _by_item(self) -> CSR:
         return self._by_user.transpose()
 
+    def prepare(self) -> None:
+        """Make the rows of both sides."""
+        _ = self._by_item
+
     def user_system(self, item_factors: Floats) -> RowSystem:
         """Return the systems of all P_x, given Q.
 

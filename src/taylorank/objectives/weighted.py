@@ -67,6 +67,10 @@ class Weighted:
             self.slope,
         )
 
+    def prepare(self) -> None:
+        """Make the transpose, which both sides need."""
+        _ = self.transposed
+
     def user_system(self, item_factors: Floats) -> RowSystem:
         """Return the systems of all P_x, given Q."""
         direction = self.item_background @ item_factors if self.slope else None

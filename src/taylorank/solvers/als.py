@@ -109,7 +109,8 @@ def _loss(objective: RG, image: Floats, Q: Floats, users: NDArray[np.float64], p
     return 0.5 * objective.squared_norm - linear + 0.5 * float(np.vdot(users, items)) + 0.5 * penalty * size
 
 
-def _unscaled(objective: RG, P: Floats, Q: Floats) -> tuple[Floats, Floats]:
+def _unscaled(objective: RG, P: Floats, Q: Floats, in_place: bool) -> tuple[Floats, Floats]:
+    """(P, Q) from P' = √c P and Q' = √q Q; an empty context has P' = 0."""
     weight = np.sqrt(objective.context).astype(P.dtype)[:, None]
-    users = np.divide(P, weight, out=np.zeros_like(P), where=weight > 0)
+    users = np.divide(P, weight, out=P if in_place else np.zeros_like(P), where=weight > 0)
     return users, Q / np.sqrt(objective.proposal).astype(Q.dtype)[:, None]

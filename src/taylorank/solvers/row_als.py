@@ -33,6 +33,10 @@ class RowObjective(Protocol):
         """The loss of zero factors."""
         ...
 
+    def prepare(self) -> None:
+        """Make what all sweeps need, before the factors take their room."""
+        ...
+
     def user_system(self, item_factors: Floats) -> RowSystem:
         """The systems of all P_x, given Q."""
         ...
@@ -64,6 +68,7 @@ def solve_row_als(
     et al. do.
     """
     done, last = 0, np.inf
+    objective.prepare()
     if isinstance(start, SweepState):
         P, Q, done, last = start.arrays["P"], start.arrays["Q"], start.sweep, start.last_loss
     else:
@@ -90,12 +95,13 @@ def iterate(
         yield AlsSweep(done, {"P": P, "Q": Q}, partial(objective.loss, P, Q), partial(_pair, P, Q))
 
 
-def _pair(P: Floats, Q: Floats) -> tuple[Floats, Floats]:
+def _pair(P: Floats, Q: Floats, _: bool) -> tuple[Floats, Floats]:
     return P, Q
 
 
 def _random(rows: CSR, factors: int, random_state: int) -> tuple[Floats, Floats]:
     rng = np.random.default_rng(random_state)
     scale = np.float32(0.1 / np.sqrt(factors))
-    P = scale * rng.standard_normal((rows.n_rows, factors), dtype=np.float32)
+    P = rng.standard_normal((rows.n_rows, factors), dtype=np.float32)
+    P *= scale
     return P, scale * rng.standard_normal((rows.n_columns, factors), dtype=np.float32)

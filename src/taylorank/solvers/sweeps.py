@@ -29,7 +29,7 @@ class AlsSweep:
     sweep: int
     arrays: dict[str, Floats]
     loss_of: Callable[[], float]
-    factors_of: Callable[[], tuple[Floats, Floats]]
+    factors_of: Callable[[bool], tuple[Floats, Floats]]  # told whether it may use up the solver's own arrays
     seconds: float = 0.0
 
     @cached_property
@@ -40,7 +40,11 @@ class AlsSweep:
     @cached_property
     def factors(self) -> tuple[Floats, Floats]:
         """(P, Q)."""
-        return self.factors_of()
+        return self.factors_of(False)
+
+    def last_factors(self) -> tuple[Floats, Floats]:
+        """(P, Q) where no sweep follows: in the memory of the solver."""
+        return self.factors if "factors" in self.__dict__ else self.factors_of(True)
 
     @property
     def user_factors(self) -> Floats:
@@ -87,4 +91,4 @@ def run_sweeps(
             last_loss = sweep.loss
         if keep is not None:
             keep(sweep)
-    return sweep.factors
+    return sweep.last_factors()
