@@ -16,6 +16,7 @@ from taylorank.kernels.turn import PADDED_TO, padded, turn
 
 Method = Literal["auto", "cholesky", "cg", "blocks"]
 METHODS = ("auto", "cholesky", "cg", "blocks")
+EXACT_UP_TO = 128  # factors, for `auto`
 
 
 def row_solve(
@@ -63,7 +64,7 @@ def row_solve(
     if factors.shape[1] == 0:
         return aligned_empty(shape, factors.dtype)
     if method == "auto":
-        method = "cholesky" if start is None or factors.shape[1] <= 128 else "cg"
+        method = "cholesky" if start is None or factors.shape[1] <= EXACT_UP_TO else "cg"
     if method == "cholesky" or shape[0] < shape[1]:
         return _solve(system, factors, method, start, steps, block, threads)
     return _solve_rotated(system, factors, method, start, steps, block, threads)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR
 from taylorank.kernels import RowSystem, row_solve
+from taylorank.kernels.row_solve import EXACT_UP_TO
 from taylorank.solvers.sweeps import AlsSweep, SweepState, run_sweeps
 
 Floats = NDArray[Any]
@@ -67,14 +68,10 @@ def solve_row_als(
     `start` is (P, Q) to begin from, or the state of an earlier sweep to go on from; if None N(0, 0.1/√K), as Rendle
     et al. do.
     """
-    done, last = 0, np.inf
     objective.prepare()
-    if isinstance(start, SweepState):
-        P, Q, done, last = start.arrays["P"], start.arrays["Q"], start.sweep, start.last_loss
-    else:
-        P, Q = start or _random(objective.by_user, factors, random_state)
+    done, last = (start.sweep, start.last_loss) if isinstance(start, SweepState) else (0, np.inf)
     return run_sweeps(
-        iterate(objective, P, Q, method=method, done=done),
+        iterate(objective, *_begin(objective.by_user, factors, start, random_state), method=method, done=done),
         most=sweeps,
         tolerance=tolerance,
         zero_loss=objective.constant,
@@ -88,15 +85,29 @@ def iterate(
     objective: RowObjective, P: Floats, Q: Floats, *, method: Method = "auto", done: int = 0
 ) -> Iterator[AlsSweep]:
     """Yield sweep after sweep, without end."""
+    exact = method == "cholesky" or (method == "auto" and Q.shape[1] <= EXACT_UP_TO)
+    before: Floats | None = P
+    del P
     while True:
-        P = row_solve(objective.user_system(Q), Q, method=method, start=P)
+        begin, before = (None if exact else before), None  # exact rows begin from nothing: room for the new ones
+        P = row_solve(objective.user_system(Q), Q, method=method, start=begin)
         Q = row_solve(objective.item_system(P, Q), P, method=method, start=Q)
+        before = P
         done += 1
         yield AlsSweep(done, {"P": P, "Q": Q}, partial(objective.loss, P, Q), partial(_pair, P, Q))
+        del P, begin
 
 
 def _pair(P: Floats, Q: Floats, _: bool) -> tuple[Floats, Floats]:
     return P, Q
+
+
+def _begin(
+    rows: CSR, factors: int, start: tuple[Floats, Floats] | SweepState | None, random_state: int
+) -> tuple[Floats, Floats]:
+    if isinstance(start, SweepState):
+        return start.arrays["P"], start.arrays["Q"]
+    return start or _random(rows, factors, random_state)
 
 
 def _random(rows: CSR, factors: int, random_state: int) -> tuple[Floats, Floats]:

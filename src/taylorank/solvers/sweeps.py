@@ -79,16 +79,15 @@ def run_sweeps(
     `keep` is told every sweep but the last: a fit that is taken up from any of these ends at the same one.
     """
     began = time.perf_counter()
-    for done in sweeps:
-        sweep = replace(done, seconds=time.perf_counter() - began)
-        if callback is not None and callback(sweep):
-            break
-        if sweep.sweep >= most:
-            break
+    while True:
+        sweep = next(sweeps)
+        sweep = replace(sweep, seconds=time.perf_counter() - began)
+        if (callback is not None and callback(sweep)) or sweep.sweep >= most:
+            return sweep.last_factors()
         if tolerance > 0:
             if last_loss - sweep.loss <= tolerance * (zero_loss - sweep.loss):
-                break
+                return sweep.last_factors()
             last_loss = sweep.loss
         if keep is not None:
             keep(sweep)
-    return sweep.last_factors()
+        del sweep  # or its factors would stay until the next ones are complete
