@@ -64,7 +64,7 @@ def test_the_readme_says_the_same():
 # Lines of a benchmark that hold the ratio to a peer, and the row of the README that says its range.
 README_ROWS = {
     "als": [
-        (r"RG².*implicit, cg ([\d.]+)", "a sweep of RG², 6.6 M interactions, K = 64 and 128"),
+        (r"RG².*irspack, cg ([\d.]+)", "a sweep of RG², 6.6 M interactions, K = 64 and 128"),
         (r"exact.*irspack ([\d.]+)", "an exact sweep of iALS, the same data"),
     ],
     "top_k": [(r"implicit ([\d.]+) times ours", "the 20 best items of 69,815 users")],
