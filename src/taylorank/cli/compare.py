@@ -12,12 +12,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from taylorank.bench.peers import PEERS
 from taylorank.cli.options import NO_OPTIONS, FileOptions, command_line
 from taylorank.data import datasets
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
-from taylorank.models.registry import MODELS
 from taylorank.output import output_folder
 from taylorank.ranking.protocol import PROTOCOLS
 from taylorank.ranking.protocol import protocol as protocol_named
@@ -27,9 +25,9 @@ from taylorank.report.tables import summary_table
 from taylorank.report.words import further_sentences, lead_sentence
 from taylorank.selection import CompareProgress, Comparison
 from taylorank.selection import compare as compare_models
-from taylorank.selection.contenders import contenders
+from taylorank.selection.contenders import contenders, known_names
 
-NAMES = ", ".join([*MODELS, *PEERS])
+NAMES = ", ".join(known_names())
 
 
 def compare(

@@ -10,6 +10,7 @@ from typing import Any
 from taylorank.bench import peers
 from taylorank.errors import ParameterError
 from taylorank.models.registry import MODELS, model_class
+from taylorank.selection.papers import VARIANTS
 from taylorank.selection.space import SPACES, Space, described
 
 Models = Sequence[Any] | Mapping[str, Any]
@@ -45,6 +46,11 @@ class Contender:
         }
 
 
+def known_names() -> list[str]:
+    """Return every name that `contenders` takes."""
+    return [*MODELS, *VARIANTS, *peers.PEERS]
+
+
 def contenders(models: Models, spaces: Mapping[str, Space] | None = None) -> list[Contender]:
     """Return the contenders: names of models or peers, estimators, or a mapping from names to either.
 
@@ -66,6 +72,10 @@ def contenders(models: Models, spaces: Mapping[str, Space] | None = None) -> lis
 
 
 def _contender(name: str | None, model: Any, spaces: Mapping[str, Space]) -> Contender:
+    variant = VARIANTS.get(model) if isinstance(model, str) else None
+    if variant is not None:
+        own = name or model
+        return Contender(own, name or variant.label, variant.make(), spaces.get(own, variant.space))
     kind, estimator = _estimator(model)
     own = name or kind
     label = name or type(estimator).__name__
@@ -81,7 +91,7 @@ def _estimator(model: Any) -> tuple[str, Any]:
         if model in peers.PEERS:
             return model, peers.peer(model)
         if model not in MODELS:
-            raise ParameterError(f"no model is called {model!r}", f"choose from {', '.join([*MODELS, *peers.PEERS])}")
+            raise ParameterError(f"no model is called {model!r}", f"choose from {', '.join(known_names())}")
         return model, model_class(model)()
     estimator = model() if isinstance(model, type) else model
     if not hasattr(estimator, "fit"):
