@@ -10,7 +10,7 @@ from pathlib import Path
 
 from taylorank.bench.page import COMMAND, main, refreshed
 from taylorank.models import RG2
-from taylorank.models.registry import MODELS
+from taylorank.registry import MODELS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

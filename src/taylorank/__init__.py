@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from taylorank.ranking import evaluate
     from taylorank.selection.compare import compare
     from taylorank.selection.tune import tune
+    from taylorank.training import Neural
 
 try:
     __version__ = version("taylorank")
@@ -36,6 +37,7 @@ _HOMES = {
     "IALS": "taylorank.models",
     "Interactions": "taylorank.data",
     "ItemKNN": "taylorank.models",
+    "Neural": "taylorank.training",
     "Popularity": "taylorank.models",
     "RG2": "taylorank.models",
     "RGX": "taylorank.models",
@@ -62,18 +64,22 @@ __all__ = [
     "WRMF",
     "Interactions",
     "ItemKNN",
+    "Neural",
     "Popularity",
     "ReleasedRG",
     "SampledRG2",
     "SampledRGX",
+    "backbones",
     "check_leakage",
     "compare",
     "datasets",
     "evaluate",
     "load",
+    "losses",
     "merge",
     "planted",
     "read_interactions",
+    "samplers",
     "share_ids",
     "tune",
 ]
@@ -82,6 +88,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "datasets":
         return importlib.import_module("taylorank.data.datasets")
+    if name in ("losses", "backbones", "samplers"):  # these import torch
+        return importlib.import_module(f"taylorank.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'taylorank' has no attribute {name!r}")

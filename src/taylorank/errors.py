@@ -38,6 +38,10 @@ class NotFittedError(TaylorankError, AttributeError):
     """A model was asked for something before `fit`."""
 
 
+class TrainingError(TaylorankError, ArithmeticError):
+    """Training went astray: the loss is no longer a number."""
+
+
 class MissingExtraError(TaylorankError, ImportError):
     """A part of the library needs a package that is not installed."""
 

@@ -18,7 +18,7 @@ from taylorank.cli.model_options import MEANINGS, parameters_of
 from taylorank.cli.progress import progress_line
 from taylorank.cli.train import _fit
 from taylorank.models import FitProgress
-from taylorank.models.registry import MODELS
+from taylorank.registry import MODELS
 from taylorank.solvers import AlsSweep
 
 

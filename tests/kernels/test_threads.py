@@ -10,7 +10,7 @@ import pytest
 import taylorank as tr
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, threads
-from taylorank.models.registry import MODELS
+from taylorank.registry import MODELS
 
 
 def test_the_number_holds_within_the_block():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from taylorank.models.registry import MODELS
+from taylorank.registry import MODELS
 
 
 def small(name: str, **others):

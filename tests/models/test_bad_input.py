@@ -11,7 +11,7 @@ from scipy import sparse
 
 import taylorank as tr
 from taylorank.errors import DataError, ParameterError, TaylorankError, UnknownIdError
-from taylorank.models.registry import MODELS
+from taylorank.registry import MODELS
 
 pytestmark = pytest.mark.parametrize("name", MODELS)
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 import taylorank as tr
 from taylorank.errors import DataError, ParameterError, UnknownIdError
-from taylorank.models.registry import MODELS
+from taylorank.registry import MODELS
 
 EMPTY_USER, COLD_ITEM = 7, 4
 

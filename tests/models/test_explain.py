@@ -11,7 +11,7 @@ from taylorank.data import CSR
 from taylorank.errors import DataError, ParameterError, UnknownIdError
 from taylorank.kernels import RowSystem, Tilt, row_solve
 from taylorank.models.explain import row_parts
-from taylorank.models.registry import MODELS
+from taylorank.registry import MODELS
 
 
 @pytest.fixture(scope="module")

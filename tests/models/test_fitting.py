@@ -9,7 +9,7 @@ from scipy import sparse
 import taylorank as tr
 from taylorank.errors import DataError, NotFittedError, ParameterError
 from taylorank.models import checkpoint as checkpoint_module
-from taylorank.models.registry import MODELS
+from taylorank.registry import MODELS
 
 SWEEPING = {
     "rg2-als": tr.RG2(factors=6, solver="als", iterations=12, tolerance=0),

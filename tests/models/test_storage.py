@@ -16,7 +16,7 @@ from scipy import sparse
 
 import taylorank as tr
 from taylorank.errors import DataError, ParameterError
-from taylorank.models.registry import MODELS
+from taylorank.registry import MODELS
 from taylorank.models.storage import with_checksum
 
 

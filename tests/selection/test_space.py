@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taylorank.errors import ParameterError
-from taylorank.models.registry import MODELS
+from taylorank.registry import MODELS
 from taylorank.selection import SPACES, Choice, Range
 from taylorank.selection.space import described, lattice
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import json
+from collections.abc import Sequence
 from dataclasses import asdict, field, make_dataclass
 from functools import reduce
 from operator import or_
@@ -12,7 +14,8 @@ from cyclopts import Group, Parameter
 
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
-from taylorank.models.registry import MODELS, model_class
+from taylorank.registry import MODELS, model_class
+from taylorank.training.names import BACKBONE_NAMES, LOSS_NAMES, SAMPLER_NAMES
 
 # What each parameter means, in a line; the models' docstrings say more.
 MEANINGS = {
@@ -36,8 +39,21 @@ MEANINGS = {
     "neighbours": "How many neighbours each item keeps.",
     "shrink": "Added to the product of norms in a cosine.",
     "max_items": "Refuse data with more items.",
+    "loss": f"Loss: {', '.join(LOSS_NAMES)}.",
+    "backbone": f"What makes the vectors: {', '.join(BACKBONE_NAMES)}.",
+    "sampler": f"What draws negatives: {', '.join(SAMPLER_NAMES)}.",
+    "temperature": "Scores are cosines divided by it; none: inner products.",
+    "learning_rate": "Size of the first steps.",
+    "weight_decay": "Of the optimiser, on all parameters.",
+    "epochs": "Passes over the data.",
+    "batch_size": "Users per step for losses over all items, pairs for losses with draws.",
+    "optimizer": "adam, adamw, sgd or sparse-adam.",
+    "schedule": "How the learning rate falls: cosine or constant.",
+    "precision": "float32, or bfloat16 for mixed precision.",
+    "compile": "Compile the step with torch.compile.",
+    "device": "auto, cpu or cuda.",
 }
-OF_THE_COMMAND = ("random_state", "num_threads")  # --seed and --num-threads are for every model
+OF_THE_COMMAND = ("random_state", "num_threads", "options")  # --seed, --num-threads and --set are for every model
 GROUP = Group("Model options", help="Defaults by model; an option that the chosen model does not have is refused.")
 
 
@@ -70,17 +86,40 @@ else:
 NO_MODEL_OPTIONS = ModelOptions()
 
 
-def make_model(name: str, options: ModelOptions, *, seed: int) -> Recommender:
-    """Return the unfitted model called `name`; refuse options that it does not have, and say which it has."""
+def default_model(options: ModelOptions) -> str:
+    """Return the model that the options speak of: neural if they name a loss, a backbone or a sampler."""
+    return "neural" if options.loss or options.backbone or options.sampler else "rg2"
+
+
+def make_model(name: str, model_options: ModelOptions, *, seed: int, options: Sequence[str] = ()) -> Recommender:
+    """Return the unfitted model called `name`; refuse options that it does not have, and say which it has.
+
+    `options` are of a part of the model, each as "name=value".
+    """
     kind = model_class(name)
-    given = {key: value for key, value in asdict(options).items() if value is not None}
+    given = {key: value for key, value in asdict(model_options).items() if value is not None}
     foreign = [key for key in given if key not in parameters_of(kind)]
     if foreign:
         known = ", ".join(_flag(key) for key in parameters_of(kind)) or "none"
         raise ParameterError(f"{name} has no option {_flag(foreign[0])}", f"its options: {known}")
+    if options:
+        if "options" not in inspect.signature(kind).parameters:
+            raise ParameterError(f"{name} has no parts with options", "leave out --set")
+        given["options"] = dict(_named_value(text) for text in options)
     if "random_state" in inspect.signature(kind).parameters:
         given["random_state"] = seed
     return kind(**given)
+
+
+def _named_value(text: str) -> tuple[str, Any]:
+    """Read name=value; the value is a number, true, false or null where it looks like one, else text."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ParameterError(f"--set {text} has no value", "write --set name=value")
+    try:
+        return name.replace("-", "_"), json.loads(value)
+    except ValueError:
+        return name.replace("-", "_"), value
 
 
 def _flag(name: str) -> str:

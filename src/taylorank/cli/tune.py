@@ -17,7 +17,7 @@ from taylorank.cli.options import NO_OPTIONS, FileOptions
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
-from taylorank.models.registry import MODELS, model_class
+from taylorank.registry import MODELS, model_named
 from taylorank.output import atomic_path, output_folder
 from taylorank.selection import Trial, Tuning, split_blocks
 from taylorank.selection import tune as search
@@ -54,7 +54,7 @@ def tune(
 
     Example: taylorank tune ml-1m --protocol paper --model rg2 --seconds 60 --file trials.jsonl --out model.tr
     """
-    model_class(model)
+    model_named(model)
     if not 0 < valid < 1:
         raise ParameterError(f"--valid {valid} is not a share", "give a number between 0 and 1, such as 0.1")
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)

@@ -11,7 +11,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from taylorank.data import Interactions
 from taylorank.errors import DataError
+from taylorank.models.estimator import OF_THE_MACHINE, Estimator
+from taylorank.models.training_record import TrainingRecord
 from taylorank.output import atomic_path, check_place
 from taylorank.solvers.svd import SvdState
 from taylorank.solvers.sweeps import SweepState
@@ -88,6 +91,20 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
         elif issubclass(kind, KeyboardInterrupt):
             self.write()
+
+
+def open_checkpoint(
+    path: str | Path, model: Estimator, data: Interactions, *, valid: Interactions | None, metric: str
+) -> Checkpoint:
+    """Open the checkpoint of a fit of `model` to `data`; the file of any other fit is refused."""
+    parameters = {name: value for name, value in model.get_params().items() if name not in OF_THE_MACHINE}
+    identity = {
+        "model": type(model).__name__,
+        "parameters": parameters,
+        "data": TrainingRecord(data).fingerprint,
+        "validation": None if valid is None else [TrainingRecord(valid).fingerprint, metric],
+    }
+    return Checkpoint.open(Path(path), identity)
 
 
 def _unpacked(arrays: dict[str, Any], manifest: dict[str, Any]) -> tuple[State, list[dict[str, float]], dict[str, Any]]:

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 from taylorank.errors import NotFittedError, ParameterError
 
+OF_THE_MACHINE = ("num_threads", "device")  # parameters that say where to compute, not what
+
 
 class Estimator:
     """`get_params`, `set_params` and a repr, from the signature of `__init__`."""

@@ -23,17 +23,17 @@ Snapshot = Callable[[Any, Any], Scorer]  # (P, Q) → the model with these facto
 class FitProgress:
     """What the callback of `fit` is told after each step; it stops the fit by returning True."""
 
-    step: int  # sweeps, or passes over the data
+    step: int  # sweeps, passes over the data, or epochs
     seconds: float  # in the solver, without evaluation
     metric: float | None = None  # on validation data, where there is some
     residual: float | None = None  # spectral: the largest, over σ₁
-    sweep: AlsSweep | None = None
+    loss_of: Callable[[], float] | None = None
     snapshot: Callable[[], Scorer] | None = None
 
     @property
     def loss(self) -> float | None:
-        """The loss after this sweep; the spectral solver has none on the way."""
-        return None if self.sweep is None else self.sweep.loss
+        """The loss after this step, computed when asked for; the spectral solver has none on the way."""
+        return None if self.loss_of is None else self.loss_of()
 
     def model(self) -> Scorer | None:
         """Return the model as it is after this sweep; the spectral solver has none on the way."""
@@ -86,7 +86,13 @@ class Watch:
             if metric > self.best.get("metric", -1.0):
                 self.best = {"metric": metric, "step": sweep.sweep, "factors": sweep.factors}
         self.history.append(record)
-        told = FitProgress(sweep.sweep, record["seconds"], metric, None, sweep, lambda: snapshot(*sweep.factors))
+        told = FitProgress(
+            sweep.sweep,
+            record["seconds"],
+            metric,
+            loss_of=lambda: sweep.loss,
+            snapshot=lambda: snapshot(*sweep.factors),
+        )
         return self._tell(told) or (metric is not None and sweep.sweep - self.best.get("step", 0) >= self.patience)
 
     def keep(self, sweep: AlsSweep, *, with_loss: bool) -> None:

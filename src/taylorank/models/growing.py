@@ -14,7 +14,7 @@ from taylorank.checks import check_whole
 from taylorank.data import Interactions, merge, read_interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.kernels.threads import on_own_threads
-from taylorank.models.checkpoint import Checkpoint
+from taylorank.models.checkpoint import Checkpoint, open_checkpoint
 from taylorank.models.factor import FactorModel, Floats
 from taylorank.models.fitting import FitProgress, Watch, check_metric
 from taylorank.models.histories import over_items, training_data
@@ -73,7 +73,7 @@ class GrowingModel(FactorModel):
         check_metric(metric)
         kept = self._checkpoint(checkpoint, data, held_out, metric)
         watch = Watch(valid=held_out, metric=metric, patience=patience, callback=callback, checkpoint=kept)
-        with _as_before_on_failure(self):
+        with as_before_on_failure(self):
             self.train_ = data
             with kept or nullcontext():
                 begin = kept.state if kept is not None and kept.state is not None else self._factors_from(start, data)
@@ -90,14 +90,7 @@ class GrowingModel(FactorModel):
     ) -> Checkpoint | None:
         if path is None:
             return None
-        parameters = {name: value for name, value in self.get_params().items() if name != "num_threads"}
-        identity = {
-            "model": type(self).__name__,
-            "parameters": parameters,
-            "data": TrainingRecord(data).fingerprint,
-            "validation": None if valid is None else [TrainingRecord(valid).fingerprint, metric],
-        }
-        return Checkpoint.open(Path(path), identity)
+        return open_checkpoint(path, self, data, valid=valid, metric=metric)
 
     def _factors_from(self, start: FactorModel | None, data: Interactions) -> Any:
         """Q to begin from, over the items of `data`; items that `start` does not know begin at 0."""
@@ -144,7 +137,7 @@ class GrowingModel(FactorModel):
         merged = merge(self.seen, new)
         start = self._factors_from(self, merged)
         self._check(merged)
-        with _as_before_on_failure(self):
+        with as_before_on_failure(self):
             _, self.item_factors_ = self._sweep(merged, start, sweeps)
             self.train_ = merged
             self.user_factors_ = self._fold(merged)
@@ -158,7 +151,7 @@ class GrowingModel(FactorModel):
 
 
 @contextmanager
-def _as_before_on_failure(model: FactorModel) -> Iterator[None]:
+def as_before_on_failure(model: FactorModel) -> Iterator[None]:
     """Give back what was learned before if the block fails or is interrupted, and not half of each fit."""
     before = dict(vars(model))
     try:

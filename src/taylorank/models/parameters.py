@@ -13,8 +13,10 @@ LEAST_COUNTS = {
     "max_passes": 1,
     "random_state": 0,
     "num_threads": 1,
+    "epochs": 1,
+    "batch_size": 1,
 }
-MAY_BE_NONE = ("max_passes", "random_state", "num_threads")
+MAY_BE_NONE = ("max_passes", "random_state", "num_threads", "batch_size", "temperature")
 LEAST_NUMBERS = {
     "regularization": 0.0,
     "tolerance": 0.0,
@@ -28,6 +30,9 @@ LEAST_NUMBERS = {
     "popularity_discount": float("-inf"),
     "proposal_exponent": float("-inf"),
     "context_exponent": float("-inf"),
+    "learning_rate": 0.0,
+    "weight_decay": 0.0,
+    "temperature": 0.0,
 }
 
 

@@ -20,12 +20,12 @@ from scipy import sparse
 import taylorank
 from taylorank.data.storage import pack, unpack
 from taylorank.errors import DataError, ParameterError
+from taylorank.models.estimator import OF_THE_MACHINE
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
 from taylorank.output import atomic_path
 
 FORMAT = 2
-OF_THE_MACHINE = ("num_threads",)  # parameters that say nothing about the model
 SPARSE = ("data", "indices", "indptr")
 Arrays = dict[str, NDArray[Any]]
 
@@ -124,14 +124,12 @@ def _read(path: Path) -> tuple[Arrays, dict[str, Any]]:
 
 def _unfitted(path: Path, manifest: Mapping[str, Any]) -> Recommender:
     """Return the estimator that the manifest names; what this version does not know comes from a newer one."""
-    import taylorank.models
-
     newer = f"{path} was written by taylorank {manifest.get('taylorank')}"
     if manifest["format"] != FORMAT:
         raise DataError(
             f"{newer} in format {manifest['format']}, not {FORMAT}", "update taylorank, or fit and save the model again"
         )
-    kind = getattr(taylorank.models, str(manifest["model"]), None)
+    kind = getattr(taylorank, str(manifest["model"]), None)
     if not (isinstance(kind, type) and issubclass(kind, Recommender)):
         raise DataError(f"{newer}, with a model {manifest['model']!r} that is unknown here", "update taylorank")
     unknown = [name for name in manifest["parameters"] if name not in kind._parameter_names()]

@@ -9,9 +9,12 @@ from typing import Any
 
 from taylorank.bench import peers
 from taylorank.errors import ParameterError
-from taylorank.models.registry import MODELS, model_class
+from taylorank.registry import MODELS, composition, model_named
+from taylorank.selection.neural_space import neural_space
 from taylorank.selection.papers import VARIANTS
 from taylorank.selection.space import SPACES, Space, described
+from taylorank.training import Neural
+from taylorank.training.names import LOSS_NAMES
 
 Models = Sequence[Any] | Mapping[str, Any]
 
@@ -47,8 +50,8 @@ class Contender:
 
 
 def known_names() -> list[str]:
-    """Return every name that `contenders` takes."""
-    return [*MODELS, *VARIANTS, *peers.PEERS]
+    """Return the names that `contenders` takes, besides compositions such as "bpr/lightgcn"."""
+    return [*MODELS, *VARIANTS, *peers.PEERS, *(name for name in LOSS_NAMES if name not in MODELS)]
 
 
 def contenders(models: Models, spaces: Mapping[str, Space] | None = None) -> list[Contender]:
@@ -77,12 +80,18 @@ def _contender(name: str | None, model: Any, spaces: Mapping[str, Space]) -> Con
         own = name or model
         return Contender(own, name or variant.label, variant.make(), spaces.get(own, variant.space))
     kind, estimator = _estimator(model)
-    own = name or kind
-    label = name or type(estimator).__name__
-    space = spaces[own] if own in spaces else SPACES.get(kind, peers.PEER_SPACES.get(kind, {}))
+    own = name or (composition(estimator) if isinstance(estimator, Neural) else kind)
+    label = name or (own if isinstance(estimator, Neural) else type(estimator).__name__)
+    space = spaces[own] if own in spaces else _default_space(kind, estimator)
     if space and not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
         raise ParameterError(f"{own} cannot be tuned", "give it get_params and set_params, or no space")
     return Contender(own, label, estimator, space)
+
+
+def _default_space(kind: str, estimator: Any) -> Space:
+    if isinstance(estimator, Neural):
+        return neural_space(estimator)
+    return SPACES.get(kind, peers.PEER_SPACES.get(kind, {}))
 
 
 def _estimator(model: Any) -> tuple[str, Any]:
@@ -90,9 +99,7 @@ def _estimator(model: Any) -> tuple[str, Any]:
     if isinstance(model, str):
         if model in peers.PEERS:
             return model, peers.peer(model)
-        if model not in MODELS:
-            raise ParameterError(f"no model is called {model!r}", f"choose from {', '.join(known_names())}")
-        return model, model_class(model)()
+        return model, model_named(model)
     estimator = model() if isinstance(model, type) else model
     if not hasattr(estimator, "fit"):
         raise ParameterError(f"{model!r} is no model", "give a name, or an object with fit and scores")

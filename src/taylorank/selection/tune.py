@@ -10,16 +10,18 @@ from typing import Any, Literal
 from taylorank.data import Interactions, merge
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.recommender import Recommender
-from taylorank.models.registry import MODELS, model_class
+from taylorank.registry import MODELS, model_named
 from taylorank.models.training_record import TrainingRecord
 from taylorank.selection.advice import advise
 from taylorank.selection.journal import Journal
+from taylorank.selection.neural_space import neural_space
 from taylorank.selection.judge import Judge, Metric
 from taylorank.selection.path_search import has_path, path_search
 from taylorank.selection.space import SPACES, Choice, Range, Space, described
 from taylorank.selection.study import Budget, Study
 from taylorank.selection.trial import Trial, Tuning
 from taylorank.selection.trial_search import trial_search
+from taylorank.training import Neural
 
 DEFAULT_TRIALS = 20
 
@@ -133,7 +135,7 @@ def _last_fit(study: Study, best: Trial) -> bool:
 
 def resolve(model: Recommender | type[Recommender] | str) -> tuple[str, Recommender]:
     """Return the registry name of a model (of another, its class's name) and an instance."""
-    base = model_class(model)() if isinstance(model, str) else model() if isinstance(model, type) else model
+    base = model_named(model) if isinstance(model, str) else model() if isinstance(model, type) else model
     if not (hasattr(base, "fit") and hasattr(base, "get_params") and hasattr(base, "set_params")):
         raise ParameterError(f"{model!r} is not a model", f"give a model, or one of {', '.join(MODELS)}")
     names = [name for name, kind in MODELS.items() if type(base) is kind]
@@ -142,6 +144,8 @@ def resolve(model: Recommender | type[Recommender] | str) -> tuple[str, Recommen
 
 def _checked_space(name: str, base: Recommender, space: Space | None) -> Space:
     own = base.get_params()
+    if space is None and isinstance(base, Neural):
+        return neural_space(base)
     if space is None:
         if name not in SPACES:
             raise ParameterError(f"nobody has said where to search for {name}", "give space={parameter: Range(…), …}")

@@ -1,0 +1,26 @@
+"""Where to search for a composition of loss, backbone and sampler; which parameters matter depends on the loss."""
+
+from __future__ import annotations
+
+from taylorank.selection.space import Choice, Range, Space
+from taylorank.training import Neural
+
+WITHOUT_COSINE = ("rg2", "rgx", "sml")  # lifts and distances have a scale of their own
+OVER_ALL_ITEMS = ("softmax", "sparsemax", "entmax", "rankmax", "rg2", "rgx", "hsm")
+
+
+def neural_space(model: Neural) -> Space:
+    """Return what tuning tries for `model` when nobody says.
+
+    >>> list(neural_space(Neural("sml")))
+    ['learning_rate', 'regularization', 'negatives']
+    """
+    space: dict[str, Range | Choice] = {
+        "learning_rate": Range(1e-3, 0.1, log=True),
+        "regularization": Range(1e-5, 0.3, log=True),
+    }
+    if model.loss not in WITHOUT_COSINE:
+        space["temperature"] = Choice((None, 0.07, 0.1, 0.15, 0.2, 0.3))
+    if model.loss not in OVER_ALL_ITEMS and model.sampler != "in-batch":
+        space["negatives"] = Choice((8, 32, 128))
+    return space

@@ -1,0 +1,112 @@
+"""Which losses, backbones and samplers go together, and how to build them.
+
+A composition has a name, `loss/backbone/sampler`, of which the last two may be left out: "softmax",
+"sparsemax/lightgcn", "bpr/mf/dynamic".
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from taylorank import backbones, losses, samplers
+from taylorank.data import Interactions
+from taylorank.errors import ParameterError
+from taylorank.training.first_order import Parts
+
+COMMON = {"self", "data", "n_users", "n_items", "factors", "popularity", "positives", "device", "generator", "sparse"}
+
+
+def check_composition(loss: str, backbone: str, sampler: str | None, *, temperature: float | None, optimizer: str) -> None:
+    """Refuse parts that cannot work together, with the reason."""
+    of_loss, of_backbone = losses.get(loss), backbones.get(backbone)
+    draws = of_loss.kind == "sampled"
+    if sampler is not None:
+        of_sampler = samplers.get(sampler)
+        if not draws:
+            raise ParameterError(
+                f"{loss} draws no negatives, so sampler={sampler!r} would do nothing", "leave the sampler out"
+            )
+        if of_loss.needs_log_q and not of_sampler.has_log_q:
+            raise ParameterError(
+                f"{loss} needs the probability of each draw, which sampler={sampler!r} cannot tell",
+                "choose uniform or popularity, or sampled-softmax as the loss",
+            )
+    if temperature is not None and of_loss.scoring == "distance":
+        raise ParameterError(
+            f"{loss} ranks by distances, which temperature={temperature} does not scale", "leave the temperature out"
+        )
+    if optimizer == "sparse-adam" and not (draws and of_backbone.has_sparse_gradients):
+        raise ParameterError(
+            f"sparse-adam needs a loss with draws on mf, not {loss} on {backbone}", "choose optimizer='adam'"
+        )
+
+
+def default_sampler(loss: str, sampler: str | None) -> str | None:
+    """Return the sampler: the one asked for, uniform for a loss with draws, nobody for the others."""
+    return sampler or ("uniform" if losses.get(loss).kind == "sampled" else None)
+
+
+def divided_options(loss: str, backbone: str, sampler: str | None, options: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    """Give each option to the part that has it, (of the loss, of the backbone, of the sampler)."""
+    known = [
+        set(losses.get(loss).options),
+        option_names(backbones.get(backbone)),
+        set() if sampler is None else option_names(samplers.get(sampler)),
+    ]
+    for name in options:
+        if not any(name in names for names in known):
+            have = ", ".join(sorted(set().union(*known))) or "none"
+            parts = "/".join(part for part in (loss, backbone, sampler) if part)
+            raise ParameterError(f"{parts} has no option {name!r}", f"its options: {have}")
+    of_loss, of_backbone, of_sampler = ({n: v for n, v in options.items() if n in names} for names in known)
+    return of_loss, of_backbone, of_sampler
+
+
+def option_names(kind: type) -> set[str]:
+    """Return the options of a backbone or a sampler: the arguments that only this kind has."""
+    return set(inspect.signature(kind.__init__).parameters) - COMMON - {"temperature"}
+
+
+def build_parts(
+    data: Interactions,
+    *,
+    loss: str,
+    backbone: str,
+    sampler: str | None,
+    factors: int,
+    temperature: float | None,
+    options: Mapping[str, Any],
+    sparse: bool,
+    device: str,
+    seed: int,
+) -> Parts:
+    """Build what `FirstOrder` trains, on `device`, with initial values drawn from `seed`."""
+    of_loss, of_backbone, of_sampler = divided_options(loss, backbone, sampler, options)
+    generator = torch.Generator().manual_seed(seed)
+    if temperature is not None:
+        of_backbone |= {"temperature": temperature, "cosine": True}
+    if sparse:
+        of_backbone["sparse"] = True
+    encoder = backbones.get(backbone).build(data, factors=factors, generator=generator, **of_backbone)
+    popularity = torch.as_tensor(
+        np.bincount(data.by_user.indices, weights=data.strengths, minlength=data.n_items).astype(np.float32)
+    )
+    criterion = losses.get(loss).criterion(
+        n_users=data.n_users,
+        n_items=data.n_items,
+        factors=encoder.width,
+        popularity=popularity,
+        generator=generator,
+        **of_loss,
+    )
+    draws = None
+    if sampler is not None:
+        draws = samplers.get(sampler)(
+            n_items=data.n_items, popularity=popularity, positives=data.by_user, device=device, **of_sampler
+        )
+    return Parts(encoder.to(device), criterion.to(device), draws)

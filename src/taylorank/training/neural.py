@@ -1,0 +1,208 @@
+"""The softmax family as an estimator: a loss on a backbone, with draws from a sampler, trained by first-order steps."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.checks import check_whole
+from taylorank.data import Interactions, read_interactions
+from taylorank.errors import ParameterError
+from taylorank.models.checkpoint import Checkpoint, open_checkpoint
+from taylorank.models.factor import FactorModel, Floats
+from taylorank.models.fitting import FitProgress, check_metric
+from taylorank.models.growing import as_before_on_failure
+from taylorank.models.histories import training_data
+from taylorank.models.parameters import check_parameters
+from taylorank.torch_extra import require_torch
+
+PRECISIONS = ("float32", "bfloat16")
+
+
+class Neural(FactorModel):
+    """Minimise Σ_(x,y) r_xy I_x^(ρ−1) ℓ(o_x; y) by Adam, o_xy = the score of a backbone, ℓ a loss of the softmax family.
+
+    `taylorank.losses.names()`, `backbones.names()` and `samplers.names()` list the parts; docs/losses.md says what each
+    loss is good for. Needs torch: pip install 'taylorank[torch]'.
+
+    Parameters
+    ----------
+    loss, backbone, sampler
+        Names. Losses with draws have the uniform sampler by default; the others take none.
+    factors
+        Length of the vectors.
+    negatives
+        Draws per positive, for losses that draw.
+    temperature
+        Scores are cosines divided by it; None: inner products.
+    regularization
+        λ of the penalty ½λ(‖u‖² + ‖v‖²) on the embeddings of each pair in a batch.
+    weight_decay
+        Of the optimiser, on all parameters at every step.
+    batch_size
+        Users per step for losses over all items (512), pairs for losses with draws (4096), histories for SASRec (128).
+    context_exponent
+        ρ: a user's pairs weigh I_x^ρ together.
+    options
+        More options by name, of the loss, the backbone or the sampler: {"alpha": 1.3} for entmax, {"layers": 2} …
+    precision
+        "float32", or "bfloat16" for mixed precision.
+    compile
+        Compile the step with torch.compile.
+    device
+        "cpu", "cuda", or "auto": cuda where there is one.
+
+    >>> from taylorank.data import planted
+    >>> data = planted(100, 40, interactions=1500)
+    >>> model = Neural("softmax", factors=8, epochs=3).fit(data)  # doctest: +SKIP
+    >>> model.recommend(data.user_ids[:2], n=5)[0].shape  # doctest: +SKIP
+    (2, 5)
+    """
+
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "user_factors_": ("users", "factors"),
+        "item_factors_": ("items", "factors"),
+        "weights_": ("weights",),
+    }
+
+    def __init__(
+        self,
+        loss: str = "softmax",
+        backbone: str = "mf",
+        sampler: str | None = None,
+        *,
+        factors: int = 64,
+        negatives: int = 64,
+        temperature: float | None = None,
+        learning_rate: float = 0.01,
+        regularization: float = 0.0,
+        weight_decay: float = 0.0,
+        epochs: int = 50,
+        batch_size: int | None = None,
+        optimizer: str = "adam",
+        schedule: str = "cosine",
+        context_exponent: float = 1.0,
+        options: Mapping[str, Any] | None = None,
+        precision: str = "float32",
+        compile: bool = False,
+        device: str = "auto",
+        num_threads: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.backbone = backbone
+        self.sampler = sampler
+        self.factors = factors
+        self.negatives = negatives
+        self.temperature = temperature
+        self.learning_rate = learning_rate
+        self.regularization = regularization
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.optimizer = optimizer
+        self.schedule = schedule
+        self.context_exponent = context_exponent
+        self.options = options
+        self.precision = precision
+        self.compile = compile
+        self.device = device
+        self.num_threads = num_threads
+        self.random_state = random_state
+
+    @property
+    def ranks_by_products(self) -> bool:
+        """Whether inner products of the factors rank as the scores do; a tree of items does not."""
+        from taylorank import losses
+
+        return bool(losses.get(self.loss).scoring != "tree")
+
+    def fit(
+        self,
+        train: Any,
+        valid: Interactions | None = None,
+        callback: Callable[[FitProgress], object] | None = None,
+        *,
+        metric: str = "ndcg@10",
+        patience: int = 5,
+        start: FactorModel | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> Self:
+        """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
+
+        `callback` hears of every epoch (`FitProgress`) and stops the fit by returning True. With `valid` the `metric` is
+        measured after each epoch; the fit stops when it has not improved for `patience` epochs and keeps the best.
+        `start`, a fitted factor model such as RG2, gives the first embeddings. If the fit is interrupted (Ctrl-C),
+        `checkpoint` is the file that it leaves; the same call goes on from there, on the CPU to the same bits. A fit
+        that does not end leaves the model as it was.
+        """
+        require_torch()
+        from taylorank.training.run import run_training
+
+        data = training_data(train)
+        held_out = None if valid is None else read_interactions(valid)
+        self._check()
+        check_metric(metric)
+        check_whole(patience, "patience", remedy="give the epochs to wait, such as 5")
+        kept = self._checkpoint(checkpoint, data, held_out, metric)
+        with as_before_on_failure(self), kept or nullcontext():
+            self.train_ = data
+            fitted = run_training(
+                self, data, valid=held_out, metric=metric, patience=patience, callback=callback, start=start, kept=kept
+            )
+            self._keep(fitted.vectors, fitted.weights)
+            self.history_ = fitted.history
+        return self
+
+    def _checkpoint(
+        self, path: str | Path | None, data: Interactions, valid: Interactions | None, metric: str
+    ) -> Checkpoint | None:
+        return None if path is None else open_checkpoint(path, self, data, valid=valid, metric=metric)
+
+    def _check(self) -> None:
+        from taylorank.training.composition import check_composition, default_sampler, divided_options
+        from taylorank.training.schedules import OPTIMIZERS, SCHEDULES
+
+        check_parameters(self)
+        for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES), ("precision", PRECISIONS)):
+            if getattr(self, name) not in known:
+                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {', '.join(known)}")
+        check_composition(
+            self.loss, self.backbone, self.sampler, temperature=self.temperature, optimizer=self.optimizer
+        )
+        divided_options(self.loss, self.backbone, default_sampler(self.loss, self.sampler), self.options or {})
+
+    def _keep(self, vectors: tuple[Floats, Floats], weights: Floats) -> None:
+        self.user_factors_, self.item_factors_ = vectors
+        self.weights_ = weights
+
+    def _snapshot(self, vectors: tuple[Floats, Floats], weights: Floats) -> Self:
+        """Return this model with other weights."""
+        model = copy.copy(self)
+        model._keep(vectors, weights)
+        return model
+
+    def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the scores of all items for users by position, (len(users), N)."""
+        if self.ranks_by_products:
+            return super().scores(users)
+        require_torch()
+        from taylorank.training.restore import tree_scores
+
+        return tree_scores(self, users)
+
+    def fold_in(self, histories: Any) -> Self:
+        """Return this model for other users, given what they met, for a backbone that reads histories (sasrec).
+
+        The other backbones learn a vector per user by descent; a closed-form model folds users in exactly.
+        """
+        require_torch()
+        from taylorank.training.restore import folded_in
+
+        return folded_in(self, read_interactions(histories))

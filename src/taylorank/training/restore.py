@@ -1,0 +1,116 @@
+"""Between modules and arrays: what a fitted model keeps, and how modules come back from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from taylorank.backbones.sequences import sequences
+from taylorank.data import Interactions
+from taylorank.errors import ParameterError
+from taylorank.models.histories import over_items
+from taylorank.training.composition import build_parts, default_sampler
+from taylorank.training.first_order import Parts
+
+if TYPE_CHECKING:
+    from taylorank.training.neural import Neural
+
+BLOCK = 1024  # histories encoded at a time
+
+
+def build(model: Neural, data: Interactions, *, device: str) -> Parts:
+    """Return the modules of a model over the users and items of `data`, as they are before training."""
+    return build_parts(
+        data,
+        loss=model.loss,
+        backbone=model.backbone,
+        sampler=default_sampler(model.loss, model.sampler),
+        factors=model.factors,
+        temperature=model.temperature,
+        options=model.options or {},
+        sparse=model.optimizer == "sparse-adam",
+        device=device,
+        seed=model.random_state,
+    )
+
+
+def flat_weights(parts: Parts) -> NDArray[np.float32]:
+    """Return all that was learned in one array."""
+    return torch.cat([p.detach().flatten().float().cpu() for p in parts.parameters()]).numpy()
+
+
+def set_weights(parameters: list[torch.nn.Parameter], weights: NDArray[np.float32]) -> None:
+    """Write what `flat_weights` returned back into the modules; the last ones if there are more weights."""
+    count = sum(p.numel() for p in parameters)
+    values = torch.as_tensor(weights[len(weights) - count :])
+    with torch.no_grad():
+        for parameter, part in zip(parameters, values.split([p.numel() for p in parameters]), strict=True):
+            parameter.copy_(part.view_as(parameter))
+
+
+@torch.no_grad()
+def vectors_of(model: Neural, parts: Parts, data: Interactions) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return (users, items) whose inner product ranks; users without history get 0: nothing is known of them."""
+    parts.backbone.eval()
+    encoded = parts.backbone.encode()
+    if parts.backbone.takes == "sequences":
+        queries = encode_histories(parts, encoded, histories_of(parts, data, length=parts.backbone.length))
+    else:
+        device = next(parts.backbone.parameters()).device
+        queries = encoded.queries(torch.arange(data.n_users, device=device))
+    users, items = parts.criterion.export(queries, encoded.items())
+    rows: NDArray[np.float32] = users.float().cpu().numpy().copy()
+    rows[data.by_user.row_lengths == 0] = 0
+    return rows, items.float().cpu().numpy().copy()
+
+
+def histories_of(parts: Parts, data: Interactions, *, length: int) -> NDArray[np.int64]:
+    """Return the last `length` items of every user in the order of time, (M, length), padded on the left."""
+    return sequences(data, length)
+
+
+def encode_histories(parts: Parts, encoded: Any, histories: NDArray[np.int64]) -> torch.Tensor:
+    """Return the query of every history, that of its last place; (M, K)."""
+    device = next(parts.backbone.parameters()).device
+    blocks = torch.as_tensor(histories).split(BLOCK)
+    return torch.cat([encoded.queries(block.to(device))[:, -1] for block in blocks])
+
+
+def tree_scores(model: Neural, users: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return log probabilities of all items under a tree, (len(users), N)."""
+    criterion = model.__dict__.get("_tree")
+    if criterion is None or criterion[0] is not model.weights_:
+        from taylorank import losses
+
+        built = losses.get(model.loss).criterion(
+            n_users=len(model.users),
+            n_items=len(model.items),
+            factors=model.user_factors.shape[1],
+            popularity=torch.as_tensor(model.item_popularity.astype(np.float32)),
+            **{k: v for k, v in (model.options or {}).items() if k in losses.get(model.loss).options},
+        )
+        set_weights(list(built.parameters()), model.weights_)
+        criterion = model.__dict__["_tree"] = (model.weights_, built)
+    with torch.no_grad():
+        scores: NDArray[np.float32] = criterion[1].scores(torch.as_tensor(model.user_factors[users])).numpy()
+    return scores
+
+
+def folded_in(model: Neural, histories: Interactions) -> Neural:
+    """Return the model for other users, whose histories the backbone reads."""
+    from taylorank import backbones
+
+    if backbones.get(model.backbone).takes != "sequences":
+        raise ParameterError(
+            f"{model.backbone} learns a vector per user by descent and cannot fold in",
+            "fit again with the new users, or use sasrec or a closed-form model",
+        )
+    data = over_items(histories, model.items)
+    parts = build(model, data, device="cpu")
+    set_weights(parts.parameters(), model.weights_)
+    other = model._for_others(data)
+    other.user_factors_, _ = vectors_of(model, parts, data)
+    return other

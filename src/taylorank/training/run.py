@@ -1,0 +1,212 @@
+"""One fit from the first epoch to the last: progress, early stopping, and a file to go on from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from taylorank.data import Interactions
+from taylorank.errors import ParameterError
+from taylorank.models.checkpoint import Checkpoint
+from taylorank.models.fitting import FitProgress
+from taylorank.models.factor import FactorModel
+from taylorank.ranking.evaluate import evaluate
+from taylorank.solvers.sweeps import SweepState
+from taylorank.training.feeds import Feed, PairFeed, SequenceFeed, UserFeed, pair_weights
+from taylorank.training.first_order import FirstOrder, Parts, Recipe
+from taylorank.training.restore import build, flat_weights, histories_of, vectors_of
+
+if TYPE_CHECKING:
+    from taylorank.training.neural import Neural
+
+BATCH_SIZES = {"users": 512, "pairs": 4096, "sequences": 128}
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit leaves: vectors that rank, all weights in one array, and how it went."""
+
+    vectors: tuple[NDArray[np.float32], NDArray[np.float32]]
+    weights: NDArray[np.float32]
+    history: list[dict[str, float]]
+
+
+def run_training(
+    model: Neural,
+    data: Interactions,
+    *,
+    valid: Interactions | None,
+    metric: str,
+    patience: int,
+    callback: Callable[[FitProgress], object] | None,
+    start: FactorModel | None,
+    kept: Checkpoint | None,
+) -> Fitted:
+    """Train `model` on `data` for its epochs, or until the metric on `valid` has not improved for `patience` epochs."""
+    device = chosen_device(model.device)
+    with _own_randomness(model, device), _own_threads(model.num_threads):
+        parts = build(model, data, device=device)
+        if start is not None:
+            warm_start(parts, start, data)
+        generator = torch.Generator(device).manual_seed(model.random_state)
+        loop = FirstOrder(parts, make_feed(model, parts, data, device), recipe_of(model), generator=generator)
+        follow = _Follow(model, data, loop, valid=valid, metric=metric, callback=callback, kept=kept)
+        while loop.epochs_done < model.epochs and follow.since_best < patience:
+            if follow.epoch():
+                break
+        follow.go_to_best()
+        return Fitted(vectors_of(model, parts, data), flat_weights(parts), follow.history)
+
+
+class _Follow:
+    """Records each epoch, keeps the best weights and what to go on from."""
+
+    def __init__(
+        self,
+        model: Neural,
+        data: Interactions,
+        loop: FirstOrder,
+        *,
+        valid: Interactions | None,
+        metric: str,
+        callback: Callable[[FitProgress], object] | None,
+        kept: Checkpoint | None,
+    ) -> None:
+        self.model, self.data, self.loop = model, data, loop
+        self.valid, self.metric, self.callback, self.kept = valid, metric, callback, kept
+        self.history: list[dict[str, float]] = []
+        self.best: list[torch.Tensor] | None = None
+        self.spent = 0.0
+        if kept is not None and kept.state is not None:
+            self._go_on(kept)
+
+    @property
+    def since_best(self) -> int:
+        """Epochs since the metric was highest."""
+        values = [record["metric"] for record in self.history if "metric" in record]
+        return len(values) - 1 - int(np.argmax(values)) if values else 0
+
+    def epoch(self) -> bool:
+        """Make one epoch; return whether the callback asks to stop."""
+        began = time.perf_counter()
+        loss = self.loop.epoch()
+        self.spent += time.perf_counter() - began
+        record = {"step": self.loop.epochs_done, "seconds": self.spent, "loss": loss}
+        if self.valid is not None:
+            record["metric"] = evaluate(self._now(), self.valid, metrics=self.metric)[self.metric]
+        self.history.append(record)
+        if self.valid is not None and self.since_best == 0:
+            self.best = [p.detach().clone() for p in self.loop.parts.parameters()]
+        told = FitProgress(
+            int(record["step"]), self.spent, record.get("metric"), loss_of=lambda: loss, snapshot=self._now
+        )
+        stop = self.callback is not None and bool(self.callback(told))
+        if self.kept is not None:  # after the callback: an epoch whose callback is interrupted is done again
+            self.kept.keep(self._state(), self.history, {})
+        return stop
+
+    def go_to_best(self) -> None:
+        """Leave the weights that did best on validation data."""
+        if self.best is not None:
+            self.loop.set_parameters(self.best)
+
+    def _now(self) -> Neural:
+        parts = self.loop.parts
+        return self.model._snapshot(vectors_of(self.model, parts, self.data), flat_weights(parts))
+
+    def _state(self) -> SweepState:
+        arrays = {name: value.cpu().numpy() for name, value in self.loop.state().items()}
+        arrays |= {f"best.{i}": value.cpu().numpy() for i, value in enumerate(self.best or [])}
+        return SweepState(self.loop.epochs_done, arrays, self.history[-1]["loss"])
+
+    def _go_on(self, kept: Checkpoint) -> None:
+        assert isinstance(kept.state, SweepState)
+        arrays = {name: torch.as_tensor(value) for name, value in kept.state.arrays.items()}
+        best = [arrays[f"best.{i}"] for i in range(sum(name.startswith("best.") for name in arrays))]
+        self.loop.restore({name: value for name, value in arrays.items() if not name.startswith("best.")})
+        self.history, self.best = list(kept.history), best or None
+        self.spent = self.history[-1]["seconds"] if self.history else 0.0
+
+
+def recipe_of(model: Neural) -> Recipe:
+    """Return how a model wants to be trained."""
+    return Recipe(
+        epochs=model.epochs,
+        learning_rate=model.learning_rate,
+        optimizer=model.optimizer,
+        schedule=model.schedule,
+        weight_decay=model.weight_decay,
+        regularization=model.regularization,
+        negatives=model.negatives,
+        precision=model.precision,
+        compile=model.compile,
+    )
+
+
+def make_feed(model: Neural, parts: Parts, data: Interactions, device: str) -> Feed:
+    """Return the batches that the loss and the backbone want."""
+    if parts.backbone.takes == "sequences":
+        histories = histories_of(parts, data, length=parts.backbone.length + 1)
+        size = model.batch_size or BATCH_SIZES["sequences"]
+        return SequenceFeed(histories, padding=data.n_items, batch_size=size, device=device)
+    weights = pair_weights(data, model.context_exponent)
+    if parts.criterion.kind in ("exact", "product"):
+        return UserFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["users"], device=device)
+    return PairFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["pairs"], device=device)
+
+
+def warm_start(parts: Parts, start: FactorModel, data: Interactions) -> None:
+    """Begin from the vectors of a fitted model; users and items that it does not know keep their random ones."""
+    if not isinstance(start, FactorModel):
+        raise ParameterError(f"start={start!r} has no factors", "give a fitted factor model, such as RG2")
+    if not hasattr(parts.backbone, "warm_start"):
+        raise ParameterError("this backbone has no vector per user and item", "start mf or lightgcn, not this one")
+    sides = []
+    for own, theirs, vectors in (
+        (data.users, start.users, start.user_factors),
+        (data.items, start.items, start.item_factors),
+    ):
+        position = theirs.positions(own.values)
+        if not (position >= 0).any():
+            raise ParameterError("start knows none of these users or items", "check that both use the same ids")
+        rows = np.full((len(own), vectors.shape[1]), np.nan, dtype=np.float32)
+        rows[position >= 0] = vectors[position[position >= 0]]
+        sides.append(torch.as_tensor(rows))
+    parts.backbone.warm_start(*sides)
+
+
+def chosen_device(device: str) -> str:
+    """Return "cpu" or "cuda"; refuse what is not here."""
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device not in ("cpu", "cuda"):
+        raise ParameterError(f"device={device!r} is unknown", "choose auto, cpu or cuda")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ParameterError("there is no CUDA device", "choose device='cpu'")
+    return device
+
+
+@contextmanager
+def _own_randomness(model: Neural, device: str) -> Iterator[None]:
+    """Dropout draws from torch's global state; leave the caller's as it was."""
+    devices: list[Any] = [torch.cuda.current_device()] if device == "cuda" else []
+    with torch.random.fork_rng(devices):
+        torch.manual_seed(model.random_state)
+        yield
+
+
+@contextmanager
+def _own_threads(count: int | None) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

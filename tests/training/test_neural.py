@@ -1,0 +1,204 @@
+"""The estimator from the outside: it learns, resumes, stops, refuses, and comes back from a file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import taylorank as tr  # noqa: E402
+from taylorank.errors import DataError, ParameterError, TrainingError  # noqa: E402
+from taylorank.models import Popularity  # noqa: E402
+from taylorank.ranking import evaluate  # noqa: E402
+
+QUICK = {"factors": 8, "epochs": 15, "learning_rate": 0.05, "batch_size": 64, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return tr.planted(200, 60, interactions=5000, timestamps=True).split((0.8, 0.1, 0.1), seed=0)
+
+
+def quick(loss="softmax", *rest, **more):
+    return tr.Neural(loss, *rest, **{**QUICK, **more})
+
+
+@pytest.mark.parametrize("loss", tr.losses.names())
+def test_every_loss_learns_to_rank(parts, loss):
+    train, _, test = parts
+    floor = evaluate(Popularity().fit(train), test)["ndcg@10"]
+    model = quick(loss, epochs=40, negatives=16, regularization=1e-3).fit(train)
+    assert evaluate(model, test)["ndcg@10"] > floor + 0.01
+
+
+@pytest.mark.parametrize("backbone", ["lightgcn", "sasrec", "two-tower"])
+@pytest.mark.parametrize("loss", ["softmax", "bpr", "rg2", "hsm"])
+def test_every_kind_of_loss_works_on_every_backbone(parts, backbone, loss):
+    train, _, test = parts
+    untrained = quick(loss, backbone, epochs=1, learning_rate=0.0).fit(train)
+    model = quick(loss, backbone, epochs=20, learning_rate=0.02).fit(train)
+    assert model.history_[-1]["loss"] < model.history_[0]["loss"]
+    assert evaluate(model, test)["ndcg@10"] > evaluate(untrained, test)["ndcg@10"]
+
+
+@pytest.mark.parametrize("sampler", tr.samplers.names())
+def test_every_sampler_works(parts, sampler):
+    train, _, test = parts
+    floor = evaluate(Popularity().fit(train), test)["ndcg@10"]
+    model = quick("bpr", "mf", sampler, epochs=60, negatives=8).fit(train)
+    assert evaluate(model, test)["ndcg@10"] > floor - 0.02
+
+
+@pytest.mark.parametrize(("loss", "backbone"), [("softmax", "mf"), ("bpr", "lightgcn"), ("softmax", "sasrec"), ("sml", "mf")])
+def test_interrupted_fit_goes_on_to_the_same_bits(parts, tmp_path, loss, backbone):
+    train, valid, _ = parts
+    model = quick(loss, backbone, epochs=6)
+    whole = model.fit(train, valid)
+
+    def interrupt(progress):
+        if progress.step == 3:
+            raise KeyboardInterrupt
+
+    broken = quick(loss, backbone, epochs=6)
+    with pytest.raises(KeyboardInterrupt):
+        broken.fit(train, valid, interrupt, checkpoint=tmp_path / "fit.npz")
+    assert not hasattr(broken, "weights_")
+    again = broken.fit(train, valid, checkpoint=tmp_path / "fit.npz")
+    assert not (tmp_path / "fit.npz").exists()
+    np.testing.assert_array_equal(again.weights_, whole.weights_)
+    np.testing.assert_array_equal(again.user_factors, whole.user_factors)
+    assert [record["loss"] for record in again.history_] == [record["loss"] for record in whole.history_]
+
+
+def test_checkpoint_of_another_fit_is_refused(parts, tmp_path):
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        quick(epochs=3).fit(parts[0], callback=lambda p: interrupt(p) if p.step == 2 else None, checkpoint=tmp_path / "c")
+    with pytest.raises(DataError, match="parameters differs"):
+        quick(epochs=4).fit(parts[0], checkpoint=tmp_path / "c")
+
+
+def test_same_seed_same_bits_and_the_callers_randomness_is_left_alone(parts):
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    first, second = (quick("bpr", "sasrec", epochs=2).fit(parts[0]) for _ in range(2))
+    np.testing.assert_array_equal(first.weights_, second.weights_)
+    assert torch.equal(torch.get_rng_state(), before)
+    other = quick("bpr", "sasrec", epochs=2, random_state=1).fit(parts[0])
+    assert not np.array_equal(first.weights_, other.weights_)
+
+
+def test_best_epoch_on_validation_data_is_kept(parts):
+    train, valid, _ = parts
+    model = quick(epochs=60, learning_rate=0.3, schedule="constant").fit(train, valid, patience=4)
+    values = [record["metric"] for record in model.history_]
+    assert len(values) < 60
+    assert len(values) - 1 - int(np.argmax(values)) == 4
+    assert evaluate(model, valid, metrics="ndcg@10")["ndcg@10"] == pytest.approx(max(values), abs=1e-6)
+
+
+def test_callback_hears_of_every_epoch_and_stops_the_fit(parts):
+    told = []
+    quick(epochs=9).fit(parts[0], callback=lambda p: told.append((p.step, p.loss, p.seconds)) or p.step == 4)
+    assert [step for step, *_ in told] == [1, 2, 3, 4]
+    assert all(np.isfinite(loss) and seconds > 0 for _, loss, seconds in told)
+
+
+def test_warm_start_begins_with_the_factors_given(parts):
+    train, _, test = parts
+    closed = tr.RG2(8).fit(train)
+    start = quick(epochs=1, learning_rate=0.0).fit(train, start=closed)
+    np.testing.assert_allclose(start.scores(np.arange(5)), closed.user_factors[:5] @ closed.item_factors.T, atol=1e-4)
+    with pytest.raises(ParameterError, match="factors"):
+        quick(factors=4).fit(train, start=closed)
+
+
+def test_divergence_stops_with_a_diagnosis_and_leaves_the_model_as_it_was(parts):
+    model = quick(epochs=2).fit(parts[0])
+    kept = model.weights_.copy()
+    model.set_params(learning_rate=1e30, optimizer="sgd", epochs=30)
+    with pytest.raises(TrainingError, match=r"batch \d+ of epoch \d+.*lower learning_rate \(now 1e\+30\)"):
+        model.fit(parts[0])
+    np.testing.assert_array_equal(model.weights_, kept)
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"loss": "sofmax"}, "no loss is called 'sofmax'"),
+        ({"backbone": "gcn"}, "no backbone is called 'gcn'"),
+        ({"loss": "bpr", "sampler": "hard"}, "no sampler is called 'hard'"),
+        ({"loss": "softmax", "sampler": "uniform"}, "softmax draws no negatives"),
+        ({"loss": "nce", "sampler": "dynamic"}, "nce needs the probability of each draw"),
+        ({"loss": "sml", "temperature": 0.1}, "sml ranks by distances"),
+        ({"loss": "softmax", "optimizer": "sparse-adam"}, "sparse-adam needs a loss with draws on mf"),
+        ({"options": {"alpha": 1.5}}, "softmax/mf has no option 'alpha'"),
+        ({"optimizer": "lbfgs"}, "optimizer='lbfgs' is unknown"),
+        ({"precision": "float16"}, "precision='float16' is unknown"),
+        ({"device": "tpu"}, "device='tpu' is unknown"),
+        ({"temperature": 0.0}, "temperature"),
+        ({"learning_rate": float("nan")}, "learning_rate"),
+        ({"epochs": 0}, "epochs"),
+        ({"batch_size": 0}, "batch_size"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_the_reason(parts, params, words):
+    with pytest.raises(ParameterError, match=words.replace("'", ".")):
+        quick(**params).fit(parts[0])
+
+
+def test_sequences_need_times(parts):
+    data = tr.planted(50, 20, interactions=400)
+    with pytest.raises(DataError, match="timestamps"):
+        quick("softmax", "sasrec").fit(data)
+
+
+@pytest.mark.parametrize(("loss", "backbone"), [("softmax", "mf"), ("hsm", "mf"), ("sml", "lightgcn"), ("softmax", "sasrec")])
+def test_file_gives_back_the_same_model(parts, tmp_path, loss, backbone):
+    train, _, test = parts
+    model = quick(loss, backbone, epochs=3).fit(train)
+    model.save(tmp_path / "m.tr")
+    back = tr.load(tmp_path / "m.tr")
+    assert back.get_params() == model.get_params()
+    np.testing.assert_array_equal(back.scores(np.arange(20)), model.scores(np.arange(20)))
+    assert evaluate(back, test) == evaluate(model, test)
+
+
+def test_sasrec_folds_in_new_histories(parts, tmp_path):
+    train, _, _ = parts
+    model = quick("softmax", "sasrec", epochs=3).fit(train)
+    some = train.select(train.by_user.row_of_entry() < 7, "seven users")
+    np.testing.assert_allclose(model.fold_in(some).user_factors[:7], model.user_factors[:7], atol=1e-5)
+    with pytest.raises(ParameterError, match="cannot fold in"):
+        quick(epochs=1).fit(train).fold_in(some)
+
+
+def test_users_without_history_are_cold(parts):
+    train, _, _ = parts
+    rows = train.by_user.row_of_entry()
+    model = quick(epochs=2).fit(train.select(rows != 3, "without user 3"))
+    assert model.cold_users(np.array([3]))[0]
+    popular = Popularity().fit(model.seen)
+    np.testing.assert_array_equal(model.recommend([train.user_ids[3]])[0], popular.recommend([train.user_ids[3]])[0])
+
+
+def test_graded_strengths_and_context_weights_count(parts):
+    train, _, _ = parts
+    plain = quick(epochs=2).fit(train)
+    heavy = quick(epochs=2, context_exponent=0.0).fit(train)
+    assert not np.allclose(plain.weights_, heavy.weights_)
+
+
+def test_sparse_adam_trains_as_adam_does_not_on_rows_outside_the_batch(parts):
+    model = quick("bpr", optimizer="sparse-adam", epochs=30).fit(parts[0])
+    assert model.history_[-1]["loss"] < 0.9 * model.history_[0]["loss"]
+
+
+def test_scikit_learn_conventions():
+    model = tr.Neural("entmax", options={"alpha": 1.3})
+    again = tr.Neural(**model.get_params())
+    assert again.get_params() == model.get_params()
+    assert "entmax" in repr(model)
