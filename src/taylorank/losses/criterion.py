@@ -1,0 +1,171 @@
+"""What a trainer calls: vectors and positives in, Σ_p w_p ℓ_p out. A sum; the trainer normalises.
+
+    criterion(queries (B, K), items, positives, negatives, users=None) → scalar
+
+`items` is the tensor (N, K) for kinds "exact" and "product", and for the others a function of item numbers, columns →
+(..., K).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from taylorank.errors import ParameterError
+from taylorank.losses.batch import Negatives, Positives, pick, widen
+from taylorank.losses.exact import RowLoss, product_loss
+
+ItemVectors = Callable[[Tensor], Tensor]
+
+
+class Criterion(nn.Module):
+    """The parts that most criteria share; learned parts are parameters of the criterion."""
+
+    kind: str
+    needs_log_q = False  # the sampler must know the probabilities of its draws
+    needs_users = False  # `users` (B,) must say whose queries these are
+    scoring = "product"  # or "distance", "tree"
+    constrain: str | None = None  # "unit-ball": the trainer keeps vectors there
+
+    def export(self, queries: Tensor, items: Tensor) -> tuple[Tensor, Tensor]:
+        """Return vectors whose inner product ranks."""
+        return queries, items
+
+    def after_step(self) -> None:
+        """Put the criterion's own parameters back where they must be."""
+
+
+class ExactCriterion(Criterion):
+    """Σ_p w_p ℓ_p over all items, some queries at a time: no more than `chunk_elements` scores exist."""
+
+    kind = "exact"
+
+    def __init__(self, loss: RowLoss, chunk_elements: int | None) -> None:
+        super().__init__()
+        self.loss, self.chunk_elements = loss, chunk_elements
+
+    def forward(
+        self,
+        queries: Tensor,
+        items: Tensor,
+        positives: Positives,
+        negatives: Negatives | None = None,
+        *,
+        users: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Return the sum; `mask` (B, N) takes candidates out."""
+        return product_loss(self.loss, queries, items, positives, mask=mask, chunk_elements=self.chunk_elements)
+
+
+class ProductCriterion(Criterion):
+    """RG² and RG×: ranks by probability, [u, 1]·[q v, q], or by lift, u·v."""
+
+    kind = "product"
+    proposal: Tensor
+
+    def __init__(self, function: Callable[..., Tensor], proposal: Tensor, ranking: str) -> None:
+        super().__init__()
+        if ranking not in ("probability", "lift"):
+            raise ParameterError(f"ranking={ranking!r} is unknown", "choose from probability, lift")
+        self.function, self.ranking = function, ranking
+        self.register_buffer("proposal", proposal)
+
+    def forward(
+        self,
+        queries: Tensor,
+        items: Tensor,
+        positives: Positives,
+        negatives: Negatives | None = None,
+        *,
+        users: Tensor | None = None,
+    ) -> Tensor:
+        """Return the sum."""
+        values = self.function(queries, items, positives.rows, positives.columns, proposal=self.proposal)
+        return weighted_sum(values, positives)
+
+    def export(self, queries: Tensor, items: Tensor) -> tuple[Tensor, Tensor]:
+        """Return vectors whose inner product is N times the probability, or the lift."""
+        if self.ranking == "lift":
+            return queries, items
+        # RG× subtracts q·o, the same number for all items: under q it would matter, so [u, 1 − q·o]
+        scale = (self.proposal * len(items)).to(items.dtype)[:, None]
+        mean = queries @ (self.proposal.to(items.dtype) @ items) if self.function.__name__ == "rgx" else None
+        ones = torch.ones_like(queries[:, :1]) if mean is None else (1 - mean)[:, None]
+        return torch.cat((queries, ones), 1), torch.cat((scale * items, scale), 1)
+
+
+class SampledCriterion(Criterion):
+    """A loss on the positive's score and those of the draws."""
+
+    kind = "sampled"
+
+    def __init__(self, function: Callable[..., Tensor], *, log_q: str, options: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.function, self.options = function, dict(options)
+        self.log_q = log_q  # "none", "negatives", "all": which log probabilities the function takes, or "optional"
+        self.needs_log_q = log_q in ("negatives", "all")
+
+    def forward(
+        self,
+        queries: Tensor,
+        items: ItemVectors,
+        positives: Positives,
+        negatives: Negatives | None = None,
+        *,
+        users: Tensor | None = None,
+    ) -> Tensor:
+        """Return the sum."""
+        drawn = required(negatives)
+        query = pick(queries, positives.rows)  # (P, K)
+        positive = (widen(query) * widen(items(positives.columns))).sum(1)
+        vectors = items(drawn.columns)
+        negative = against(query, vectors) if vectors.ndim == 3 else pick(queries @ vectors.T, positives.rows)  # (P, n)
+        values = self.function(
+            positive, negative, mask=drawn.mask, **self.extra(query), **self._log_q(drawn), **self.options
+        )
+        return weighted_sum(values, positives)
+
+    def extra(self, query: Tensor) -> dict[str, Tensor]:
+        """Return what a learned part makes of the query vectors (P, K)."""
+        return {}
+
+    def _log_q(self, drawn: Negatives) -> dict[str, Tensor | None]:
+        if self.needs_log_q and (drawn.log_q is None or (self.log_q == "all" and drawn.positive_log_q is None)):
+            raise ParameterError(
+                "this loss needs the log probabilities of the draws", "use the sampler uniform, popularity or in-batch"
+            )
+        takes = {"none": (), "optional": ("log_q",), "negatives": ("log_q",), "all": ("log_q", "positive_log_q")}
+        return {name: getattr(drawn, name) for name in takes[self.log_q]}
+
+
+class BoundaryCriterion(SampledCriterion):
+    """UIB: the boundary of a user is b_u = w·u with one learned w for all."""
+
+    def __init__(self, function: Callable[..., Tensor], *, factors: int, options: Mapping[str, Any]) -> None:
+        super().__init__(function, log_q="none", options=options)
+        self.weight = nn.Parameter(torch.zeros(factors))
+
+    def extra(self, query: Tensor) -> dict[str, Tensor]:
+        """Return the boundaries (P,)."""
+        return {"boundary": widen(query) @ self.weight.to(widen(query).dtype)}
+
+
+def required(negatives: Negatives | None) -> Negatives:
+    """Return the negatives, which a sampled loss cannot do without."""
+    if negatives is None:
+        raise ParameterError("this loss needs negatives", "draw some with a sampler")
+    return negatives
+
+
+def against(query: Tensor, vectors: Tensor) -> Tensor:
+    """Return inner products of (P, K) with (P, n, K) → (P, n)."""
+    return (vectors @ query.to(vectors.dtype)[:, :, None]).squeeze(-1)
+
+
+def weighted_sum(values: Tensor, positives: Positives) -> Tensor:
+    """Return Σ_p w_p ℓ_p."""
+    return (values * positives.weights.to(values.dtype)).sum()

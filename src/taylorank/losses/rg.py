@@ -1,0 +1,66 @@
+"""RG² and RG× for any encoder: all N negatives through one K × K matrix, no logits.
+
+With m = Σ_y q_y v_y and G = Σ_y q_y v_y v_yᵀ, softmax expanded to second order at zero scores is
+
+    RG² :  ℓ = −u·v_y + u·m + ½ uᵀG u              RG× :  ℓ = −u·v_y + u·m + ½ uᵀG u − ½ (u·m)²
+
+Summed with weights c_x r_xy / I_x these are the quadratic objectives of `objectives.rg` but for a constant. At the
+best scores q_y (1 + o_y) is the probability of y (RG×: q_y (1 + o_y − q·o)); rank by it unless q is uniform.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from taylorank.checks import check_number
+from taylorank.errors import ParameterError
+from taylorank.losses.batch import pick, widen
+
+
+def rg2(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, *, proposal: Tensor) -> Tensor:
+    """ℓ = −u·v_y + q·o + ½ q·o², for queries u (B, K), items v (N, K), positives (P,) each and proposal q (N,) → (P,).
+
+    >>> import torch
+    >>> half = torch.full((2,), 0.5)
+    >>> rg2(torch.ones(1, 1), torch.tensor([[1.0], [-1.0]]), torch.tensor([0]), torch.tensor([0]), proposal=half)
+    tensor([-0.5000])
+    """
+    linear, mean, square = _terms(queries, items, rows, columns, proposal)
+    return linear + (mean + 0.5 * square)[rows]
+
+
+def rgx(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, *, proposal: Tensor) -> Tensor:
+    """ℓ = −u·v_y + q·o + ½ (q·o² − (q·o)²), arguments as in RG² → (P,).
+
+    >>> import torch
+    >>> half = torch.full((2,), 0.5)
+    >>> rgx(torch.ones(1, 1), torch.tensor([[1.0], [2.0]]), torch.tensor([0]), torch.tensor([0]), proposal=half)
+    tensor([0.6250])
+    """
+    linear, mean, square = _terms(queries, items, rows, columns, proposal)
+    return linear + (mean + 0.5 * (square - mean.square()))[rows]
+
+
+def _terms(
+    queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, proposal: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return −u·v_y (P,), q·o (B,) and q·o² (B,)."""
+    if proposal.shape != items.shape[:1]:
+        raise ParameterError(f"the proposal has {len(proposal)} entries for {len(items)} items", "give one per item")
+    U, V = widen(queries), widen(items)
+    weighted = V * proposal.to(V.dtype)[:, None]
+    m, G = weighted.sum(0), weighted.T @ V  # (K,), (K, K)
+    linear = -(pick(U, rows) * pick(V, columns)).sum(1)
+    return linear, U @ m, (U @ G * U).sum(1)
+
+
+def proposal_from(popularity: Tensor, exponent: float) -> Tensor:
+    """Return q ∝ max(popularity, 1)^γ, (N,).
+
+    >>> import torch
+    >>> proposal_from(torch.tensor([0.0, 4.0]), 0.5)
+    tensor([0.3333, 0.6667])
+    """
+    logs = check_number(exponent, "proposal_exponent") * widen(popularity.float()).clamp_min(1.0).log()
+    return torch.softmax(logs, 0)
