@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 """The softmax family as PyTorch losses: pure functions, a registry, and criteria for training."""
 
 from __future__ import annotations
@@ -12,3 +13,6 @@ from taylorank.losses.loss import Loss, Properties  # noqa: E402
 from taylorank.losses.registry import LOSSES, get, names  # noqa: E402
 
 __all__ = ["LOSSES", "Criterion", "Loss", "Negatives", "Positives", "Properties", "get", "names"]
+=======
+"""The softmax family."""
+>>>>>>> backbones

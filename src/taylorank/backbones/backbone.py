@@ -1,0 +1,95 @@
+"""What every backbone offers: query vectors and item vectors, whose inner product is the score."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol, Self
+
+import torch
+from torch import Tensor, nn
+
+from taylorank.checks import check_whole
+from taylorank.data import Interactions
+from taylorank.errors import ParameterError
+
+
+class ItemVectors(Protocol):
+    """(…,) item numbers → (…, K) vectors; None: all items, (N, K)."""
+
+    def __call__(self, columns: Tensor | None = None) -> Tensor:
+        """Return the vectors of the given items."""
+        ...
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """o_xy = queries(x) · items(y), with everything that one step shares computed once."""
+
+    queries: Callable[[Tensor], Tensor]
+    items: ItemVectors
+
+    def scores(self, contexts: Tensor, columns: Tensor | None = None) -> Tensor:
+        """Return the scores of each context and each of the given items, (…, len(columns))."""
+        return self.queries(contexts) @ self.items(columns).T
+
+
+class Backbone(nn.Module, ABC):
+    """Parameters of M users and N items, and the way from them to vectors.
+
+    Initial values come from `generator` (a CPU generator; None: one with seed 0) and are drawn on the CPU, so that a
+    seed gives the same model on every device; `.to(device)` moves it. Dropout, where there is any, follows torch's
+    global seed.
+    """
+
+    takes: ClassVar[Literal["users", "sequences"]] = "users"
+
+    def __init__(self, *, n_users: int, n_items: int, factors: int) -> None:
+        super().__init__()
+        self.n_users = check_whole(n_users, "n_users")
+        self.n_items = check_whole(n_items, "n_items")
+        self.factors = check_whole(factors, "factors")
+
+    @classmethod
+    def build(cls, data: Interactions, factors: int, **options: Any) -> Self:
+        """Make the backbone of `data`, which gives the counts and whatever structure the backbone lives on."""
+        return cls(n_users=data.n_users, n_items=data.n_items, factors=factors, **options)
+
+    @property
+    def width(self) -> int:
+        """K of the vectors that `encode` returns."""
+        return self.factors
+
+    @abstractmethod
+    def encode(self) -> Encoded:
+        """Compute what a step shares and return the way to the vectors."""
+
+    @abstractmethod
+    def project_to_unit_ball(self) -> None:
+        """Shorten every embedding that is longer than 1 to length 1."""
+
+    def warm_start(self, user_factors: Any, item_factors: Any) -> None:
+        """Begin at given factors."""
+        raise ParameterError(
+            f"{type(self).__name__} cannot begin at given factors", "use mf or lightgcn, or begin anew"
+        )
+
+
+def check_factors(factors: Any, rows: int, width: int, *, name: str) -> Tensor:
+    """Return `factors` as a tensor of finite numbers, rows × width."""
+    values = factors if isinstance(factors, Tensor) else torch.tensor(factors)
+    if values.shape != (rows, width):
+        shape = " × ".join(map(str, values.shape))
+        raise ParameterError(
+            f"{name} are {shape} and the embeddings {rows} × {width}", "fit them with the same factors"
+        )
+    if not bool(torch.isfinite(values).all()):
+        raise ParameterError(f"{name} hold values that are not finite", "fit them again")
+    return values
+
+
+@torch.no_grad()
+def shorten(table: Tensor) -> None:
+    """Divide each row by max(1, its length), in place."""
+    table.div_(torch.linalg.vector_norm(table, dim=1, keepdim=True).clamp_(min=1))

@@ -1,0 +1,97 @@
+"""Matrix factorisation: one vector per user and per item."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from taylorank.backbones.backbone import Backbone, Encoded, check_factors, shorten
+from taylorank.backbones.initial import normal, seeded
+from taylorank.backbones.similarity import Similarity
+
+
+class MF(Backbone):
+    """o_xy = P_x · Q_y / t + b_y + a_x, or with P_x · Q_y / (|P_x| |Q_y| t) ("cosine").
+
+    Biases are off unless asked for; they ride in the vectors, [P_x/t, 1, a_x] · [Q_y, b_y, 1], which are then
+    wider by 1 each, and begin at 0. P and Q begin at N(0, std²).
+
+    `sparse=True` gives sparse gradients (for torch.optim.SparseAdam) wherever vectors are looked up by number; losses
+    that ask for all items at once still give those a dense one.
+
+    >>> model = MF(n_users=3, n_items=5, factors=4, item_bias=True)
+    >>> encoded = model.encode()
+    >>> encoded.queries(torch.tensor([0, 2])).shape, encoded.items().shape
+    (torch.Size([2, 5]), torch.Size([5, 5]))
+    """
+
+    def __init__(
+        self,
+        *,
+        n_users: int,
+        n_items: int,
+        factors: int,
+        similarity: Literal["dot", "cosine"] = "dot",
+        temperature: float = 1.0,
+        item_bias: bool = False,
+        user_bias: bool = False,
+        sparse: bool = False,
+        std: float = 0.1,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(n_users=n_users, n_items=n_items, factors=factors)
+        generator = seeded(generator)
+        self.similarity, self.sparse = Similarity(similarity, temperature), sparse
+        self.user_factors = normal(n_users, factors, std=std, generator=generator)
+        self.item_factors = normal(n_items, factors, std=std, generator=generator)
+        self.user_bias = nn.Parameter(torch.zeros(n_users, 1)) if user_bias else None
+        self.item_bias = nn.Parameter(torch.zeros(n_items, 1)) if item_bias else None
+
+    @property
+    def width(self) -> int:
+        """Factors, and one more for each kind of bias."""
+        return self.factors + (self.item_bias is not None) + (self.user_bias is not None)
+
+    def encode(self) -> Encoded:
+        """Return the way to the vectors; nothing is shared."""
+        return Encoded(self._queries, self._items)
+
+    def project_to_unit_ball(self) -> None:
+        """Shorten every P_x and Q_y that is longer than 1; biases stay."""
+        shorten(self.user_factors)
+        shorten(self.item_factors)
+
+    def warm_start(self, user_factors: Any, item_factors: Any) -> None:
+        """Begin at given factors, whose inner products the scores then are (cosine keeps their directions alone)."""
+        users = check_factors(user_factors, self.n_users, self.factors, name="user_factors")
+        items = check_factors(item_factors, self.n_items, self.factors, name="item_factors")
+        scale = self.similarity.temperature if self.similarity.kind == "dot" else 1.0
+        with torch.no_grad():
+            self.user_factors.copy_(users).mul_(scale)
+            self.item_factors.copy_(items)
+            for bias in (self.user_bias, self.item_bias):
+                if bias is not None:
+                    bias.zero_()
+
+    def _queries(self, users: Tensor) -> Tensor:
+        vectors = self.similarity.query(self._rows(self.user_factors, users))
+        ones = None if self.item_bias is None else torch.ones_like(vectors[..., :1])
+        return _side_by_side(vectors, ones, self._rows(self.user_bias, users))
+
+    def _items(self, columns: Tensor | None = None) -> Tensor:
+        vectors = self.similarity.item(self._rows(self.item_factors, columns))
+        ones = None if self.user_bias is None else torch.ones_like(vectors[..., :1])
+        return _side_by_side(vectors, self._rows(self.item_bias, columns), ones)
+
+    def _rows(self, table: Any, index: Tensor | None) -> Any:
+        if table is None or index is None:
+            return table
+        return F.embedding(index, table, sparse=self.sparse)
+
+
+def _side_by_side(vectors: Tensor, *more: Tensor | None) -> Tensor:
+    columns = [column for column in more if column is not None]
+    return torch.cat([vectors, *columns], dim=-1) if columns else vectors

@@ -1,0 +1,101 @@
+"""Two towers: MLPs over ids and side features (Covington et al., RecSys 2016; Yi et al., RecSys 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from taylorank.backbones.backbone import Backbone, Encoded, shorten
+from taylorank.backbones.features import Features, check_features
+from taylorank.backbones.initial import linear, normal, seeded
+from taylorank.backbones.similarity import Similarity
+from taylorank.checks import check_whole
+
+
+class TwoTower(Backbone):
+    """o_xy = f(x) · g(y) / t, with f(x) = MLP(E_x + Σ_f X_xf W_f) and g alike; "cosine" divides by |f(x)| |g(y)|.
+
+    `user_features` and `item_features` are SciPy CSR matrices with a row per user or item (`hash_columns` tames very
+    wide ones); without them a tower sees the id alone. The MLP has ReLU layers of widths `hidden` and a linear layer
+    of width `factors` on top; embeddings are as wide as its first layer's input, `factors`. Embeddings begin at
+    N(0, std²), the weights of a layer with n inputs at a truncated N(0, 2/n).
+
+    >>> from scipy import sparse
+    >>> model = TwoTower(n_users=3, n_items=5, factors=4, hidden=(8,), item_features=sparse.eye_array(5, format="csr"))
+    >>> model.encode().scores(torch.tensor([0, 2])).shape
+    torch.Size([2, 5])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_users: int,
+        n_items: int,
+        factors: int,
+        user_features: Any = None,
+        item_features: Any = None,
+        hidden: Sequence[int] = (128,),
+        similarity: Literal["dot", "cosine"] = "dot",
+        temperature: float = 1.0,
+        std: float = 0.1,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__(n_users=n_users, n_items=n_items, factors=factors)
+        generator = seeded(generator)
+        self.similarity = Similarity(similarity, temperature)
+        widths = [factors, *(check_whole(width, "hidden") for width in hidden), factors]
+        users = None if user_features is None else check_features(user_features, n_users, "user_features")
+        items = None if item_features is None else check_features(item_features, n_items, "item_features")
+        self.users = Tower(n_users, users, widths=widths, std=std, generator=generator)
+        self.items = Tower(n_items, items, widths=widths, std=std, generator=generator)
+
+    def encode(self) -> Encoded:
+        """Return the way to the vectors; nothing is shared."""
+        return Encoded(lambda users: self.similarity.query(self.users(users)), self._items)
+
+    def project_to_unit_ball(self) -> None:
+        """Shorten every embedding of an id or a feature that is longer than 1."""
+        for tower in (self.users, self.items):
+            shorten(tower.ids)
+            if tower.features is not None:
+                shorten(tower.features.table)
+
+    def _items(self, columns: Tensor | None = None) -> Tensor:
+        return self.similarity.item(self.items(columns))
+
+
+class Tower(nn.Module):
+    """y ↦ MLP(E_y + Σ_f X_yf W_f), each distinct y computed once."""
+
+    def __init__(
+        self, count: int, features: Any, *, widths: Sequence[int], std: float, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.ids = normal(count, widths[0], std=std, generator=generator)
+        self.features = None if features is None else Features(features, widths[0], std=std, generator=generator)
+        self.layers = nn.ModuleList(
+            linear(inputs, outputs, generator=generator)
+            for inputs, outputs in zip(widths[:-1], widths[1:], strict=True)
+        )
+
+    def forward(self, numbers: Tensor | None = None) -> Tensor:
+        """Return the vectors of the given numbers, (…, factors); None: of all."""
+        if numbers is None:
+            return self._vectors(torch.arange(len(self.ids), device=self.ids.device))
+        met = torch.zeros(len(self.ids), dtype=torch.bool, device=self.ids.device)
+        met[numbers] = True  # marking is linear, where torch.unique would sort
+        place = met.cumsum(0).sub_(1)
+        return F.embedding(place[numbers], self._vectors(met.nonzero().squeeze(1)))
+
+    def _vectors(self, numbers: Tensor) -> Tensor:
+        states = F.embedding(numbers, self.ids)
+        if self.features is not None:
+            states = states + self.features(numbers)
+        for layer in self.layers[:-1]:
+            states = F.relu(layer(states))
+        vectors: Tensor = self.layers[-1](states)
+        return vectors
