@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 """The softmax family as PyTorch losses: pure functions, a registry, and criteria for training."""
 
 from __future__ import annotations
@@ -13,6 +12,3 @@ from taylorank.losses.loss import Loss, Properties  # noqa: E402
 from taylorank.losses.registry import LOSSES, get, names  # noqa: E402
 
 __all__ = ["LOSSES", "Criterion", "Loss", "Negatives", "Positives", "Properties", "get", "names"]
-=======
-"""The softmax family."""
->>>>>>> backbones

@@ -143,6 +143,8 @@ class _Product(torch.autograd.Function):
 
 def _chunks(rows: Tensor, n_rows: int, height: int) -> list[tuple[int, int, int, int]]:
     """Return (first row, end, first positive, end) of every chunk that has positives."""
+    if n_rows <= height:  # the bounds of several need a look at the device
+        return [(0, n_rows, 0, len(rows))] if len(rows) else []
     starts = list(range(0, n_rows, height))
     stops = [*starts[1:], n_rows] if starts else []
     bounds = torch.searchsorted(rows, torch.tensor([*starts, n_rows], device=rows.device)).tolist()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,25 +19,28 @@ from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.training.first_order import Parts
 
-COMMON = {"self", "data", "n_users", "n_items", "factors", "popularity", "positives", "device", "generator", "sparse"}
+OF_ALL = ("self", "n_users", "n_items", "factors", "popularity", "positives", "device", "generator", "sparse", "graph")
+OF_THE_MODEL = ("temperature", "similarity")  # Neural has a parameter for them
+# Estimates of a sum over all items: their draws may hit positives, or the estimate is biased. The others contrast.
+WITH_POSITIVES = ("sampled-softmax", "sampled-softmax-all", "sampled-softmax-negatives", "nce")
 
 
 def check_composition(loss: str, backbone: str, sampler: str | None, *, temperature: float | None, optimizer: str) -> None:
     """Refuse parts that cannot work together, with the reason."""
     of_loss, of_backbone = losses.get(loss), backbones.get(backbone)
-    draws = of_loss.kind == "sampled"
+    draws, traits = of_loss.kind == "sampled", criterion_traits(loss)
     if sampler is not None:
         of_sampler = samplers.get(sampler)
         if not draws:
             raise ParameterError(
                 f"{loss} draws no negatives, so sampler={sampler!r} would do nothing", "leave the sampler out"
             )
-        if of_loss.needs_log_q and not of_sampler.has_log_q:
+        if traits.needs_log_q and of_sampler.needs_scores:
             raise ParameterError(
                 f"{loss} needs the probability of each draw, which sampler={sampler!r} cannot tell",
                 "choose uniform or popularity, or sampled-softmax as the loss",
             )
-    if temperature is not None and of_loss.scoring == "distance":
+    if temperature is not None and traits.scoring == "distance":
         raise ParameterError(
             f"{loss} ranks by distances, which temperature={temperature} does not scale", "leave the temperature out"
         )
@@ -44,6 +48,12 @@ def check_composition(loss: str, backbone: str, sampler: str | None, *, temperat
         raise ParameterError(
             f"sparse-adam needs a loss with draws on mf, not {loss} on {backbone}", "choose optimizer='adam'"
         )
+
+
+@lru_cache
+def criterion_traits(loss: str) -> losses.Criterion:
+    """Return a criterion over two items, to ask what it needs."""
+    return losses.get(loss).criterion(n_users=1, n_items=2, factors=1, popularity=torch.ones(2))
 
 
 def default_sampler(loss: str, sampler: str | None) -> str | None:
@@ -69,7 +79,7 @@ def divided_options(loss: str, backbone: str, sampler: str | None, options: Mapp
 
 def option_names(kind: type) -> set[str]:
     """Return the options of a backbone or a sampler: the arguments that only this kind has."""
-    return set(inspect.signature(kind.__init__).parameters) - COMMON - {"temperature"}
+    return set(inspect.signature(kind.__init__).parameters) - {*OF_ALL, *OF_THE_MODEL}
 
 
 def build_parts(
@@ -89,7 +99,7 @@ def build_parts(
     of_loss, of_backbone, of_sampler = divided_options(loss, backbone, sampler, options)
     generator = torch.Generator().manual_seed(seed)
     if temperature is not None:
-        of_backbone |= {"temperature": temperature, "cosine": True}
+        of_backbone |= {"temperature": temperature, "similarity": "cosine"}
     if sparse:
         of_backbone["sparse"] = True
     encoder = backbones.get(backbone).build(data, factors=factors, generator=generator, **of_backbone)
@@ -101,12 +111,12 @@ def build_parts(
         n_items=data.n_items,
         factors=encoder.width,
         popularity=popularity,
-        generator=generator,
         **of_loss,
     )
     draws = None
     if sampler is not None:
+        met = None if loss in WITH_POSITIVES else data.by_user
         draws = samplers.get(sampler)(
-            n_items=data.n_items, popularity=popularity, positives=data.by_user, device=device, **of_sampler
+            n_items=data.n_items, popularity=popularity, positives=met, device=device, **of_sampler
         )
     return Parts(encoder.to(device), criterion.to(device), draws)

@@ -49,7 +49,7 @@ def pair_weights(data: Interactions, context_exponent: float) -> NDArray[np.floa
     rows = data.by_user.row_of_entry()
     totals = np.bincount(rows, weights=data.strengths, minlength=data.n_users)
     if context_exponent == 1:
-        return np.asarray(data.strengths, dtype=np.float32)
+        return np.array(data.strengths, dtype=np.float32)
     with np.errstate(divide="ignore"):
         factors = np.where(totals > 0, totals ** (context_exponent - 1), 0.0)
     weights: NDArray[np.float32] = (data.strengths * factors[rows]).astype(np.float32)

@@ -100,7 +100,8 @@ class FirstOrder:
             queries = queries[batch.places]  # (B, L, K) → (P, K)
         over_all = criterion.kind in ("exact", "product")
         negatives = self._draw(batch, queries, encoded)
-        total = criterion(queries, encoded.items() if over_all else encoded.items, batch.positives, negatives)
+        items = encoded.items() if over_all else encoded.items
+        total = criterion(queries, items, batch.positives, negatives, users=batch.users)
         value: Tensor = total / batch.scale
         if self.recipe.regularization:
             value = value + 0.5 * self.recipe.regularization * self._penalty(batch, negatives)

@@ -119,9 +119,7 @@ class Neural(FactorModel):
     @property
     def ranks_by_products(self) -> bool:
         """Whether inner products of the factors rank as the scores do; a tree of items does not."""
-        from taylorank import losses
-
-        return bool(losses.get(self.loss).scoring != "tree")
+        return self.loss != "hsm"
 
     def fit(
         self,
