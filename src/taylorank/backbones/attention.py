@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from taylorank.backbones.initial import linear
 
@@ -26,15 +26,15 @@ class Block(nn.Module):
     def forward(self, states: Tensor, allowed: Tensor) -> Tensor:
         """Return the new states; `allowed` (B, 1, L, L) says which keys each position may look at."""
         states = states + self._drop(self.merge(self._attend(self.before_attention(states), allowed)))
-        return states + self._drop(self.narrow(F.gelu(self.widen(self.before_hidden(states)))))
+        return states + self._drop(self.narrow(functional.gelu(self.widen(self.before_hidden(states)))))
 
     def _attend(self, states: Tensor, allowed: Tensor) -> Tensor:
         batch, length, factors = states.shape
         parts = self.project(states).view(batch, length, 3, self.heads, -1)
         q, k, v = parts.permute(2, 0, 3, 1, 4)  # each (B, H, L, K/H)
         dropout = self.dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=allowed, dropout_p=dropout)
+        mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed, dropout_p=dropout)
         return mixed.transpose(1, 2).reshape(batch, length, factors)
 
     def _drop(self, states: Tensor) -> Tensor:
-        return F.dropout(states, self.dropout, self.training)
+        return functional.dropout(states, self.dropout, self.training)

@@ -71,9 +71,7 @@ class Backbone(nn.Module, ABC):
 
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
         """Begin at given factors."""
-        raise ParameterError(
-            f"{type(self).__name__} cannot begin at given factors", "use mf or lightgcn, or begin anew"
-        )
+        raise ParameterError(f"{type(self).__name__} cannot begin at given factors", "use mf or lightgcn")
 
 
 def check_factors(factors: Any, rows: int, width: int, *, name: str) -> Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from scipy import sparse
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from taylorank.backbones.initial import normal
 from taylorank.checks import check_whole
@@ -42,7 +42,7 @@ class Features(nn.Module):
         # entry j of the batch stands at j − (start of its bag in the batch) + (start of its row in X)
         shift = torch.repeat_interleave(starts - ends + lengths, lengths)
         entries = torch.arange(len(shift), device=rows.device) + shift
-        return F.embedding_bag(
+        return functional.embedding_bag(
             self.indices.index_select(0, entries),
             self.table,
             ends - lengths,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from taylorank.data.csr import CSR, INDEX_LIMIT
 
@@ -40,14 +40,15 @@ class Graph(nn.Module):
         """Return A X, (M + N, K), without gradient."""
         values = self.values.to(vectors.dtype)
         if vectors.device.type == "cpu":  # the summing kernel is vectorised and needs no MKL
-            return F.embedding_bag(
+            return functional.embedding_bag(
                 self.indices, vectors, self.indptr, mode="sum", per_sample_weights=values, include_last_offset=True
             )
         return csr_product(self.indptr, self.indices, values, vectors)
 
     def propagate(self, vectors: Tensor, layers: int) -> Tensor:
         """Return (X + A X + … + A^L X) / (L + 1), with gradient."""
-        result: Tensor = _Propagation.apply(vectors, self, layers)
+        apply: Any = _Propagation.apply  # torch leaves it without a type
+        result: Tensor = apply(vectors, self, layers)
         return result
 
 
@@ -55,7 +56,8 @@ def csr_product(indptr: Tensor, indices: Tensor, values: Tensor, vectors: Tensor
     """Return A X through torch's CSR tensors: cuSPARSE on a GPU."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        matrix = torch.sparse_csr_tensor(indptr, indices, values, size=(len(indptr) - 1, len(vectors)))
+        size = (len(indptr) - 1, len(vectors))
+        matrix = torch.sparse_csr_tensor(indptr, indices, values, size=size, check_invariants=False)
         return matrix @ vectors
 
 

@@ -32,8 +32,7 @@ def truncated(rows: int, width: int, *, std: float, generator: torch.Generator) 
 
 def linear(inputs: int, outputs: int, *, std: float | None = None, generator: torch.Generator) -> nn.Linear:
     """Return x ↦ W x + b with b = 0 and W truncated normal; std None: √(2 / inputs), which keeps ReLU's variance."""
-    layer = nn.utils.skip_init(nn.Linear, inputs, outputs)  # torch's own values would come from its global seed
+    layer = nn.Linear(inputs, outputs, device="meta")  # no memory, and no values from torch's global seed
     layer.weight = truncated(outputs, inputs, std=math.sqrt(2 / inputs) if std is None else std, generator=generator)
-    nn.init.zeros_(layer.bias)
-    assert isinstance(layer, nn.Linear)
+    layer.bias = nn.Parameter(torch.zeros(outputs))
     return layer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import torch
-from torch.nn import functional as F
+from torch.nn import functional
 
 from taylorank.backbones.backbone import Backbone, Encoded, check_factors, shorten
 from taylorank.backbones.graph import Graph
@@ -57,10 +57,10 @@ class LightGCN(Backbone):
     def encode(self) -> Encoded:
         """Propagate once."""
         vectors = self.graph.propagate(self.embeddings, self.layers)
-        users, items = vectors.split([self.n_users, self.n_items])
+        users, items = vectors[: self.n_users], vectors[self.n_users :]
         return Encoded(
-            lambda contexts: F.embedding(contexts, users),
-            lambda columns=None: items if columns is None else F.embedding(columns, items),
+            lambda contexts: functional.embedding(contexts, users),
+            lambda columns=None: items if columns is None else functional.embedding(columns, items),
         )
 
     def project_to_unit_ball(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from taylorank.backbones.backbone import Backbone, Encoded, check_factors, shorten
 from taylorank.backbones.initial import normal, seeded
@@ -89,7 +89,7 @@ class MF(Backbone):
     def _rows(self, table: Any, index: Tensor | None) -> Any:
         if table is None or index is None:
             return table
-        return F.embedding(index, table, sparse=self.sparse)
+        return functional.embedding(index, table, sparse=self.sparse)
 
 
 def _side_by_side(vectors: Tensor, *more: Tensor | None) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from taylorank.backbones.attention import Block
 from taylorank.backbones.backbone import Backbone, Encoded, shorten
@@ -90,8 +90,8 @@ class SASRec(Backbone):
                 "keep the last items, or raise length",
             )
         real = contexts != self.n_items  # (B, L)
-        states = F.embedding(contexts, self.item_factors, padding_idx=self.n_items) * math.sqrt(self.factors)
-        states = F.dropout(states + self.positions[-contexts.shape[1] :], self.dropout, self.training)
+        states = functional.embedding(contexts, self.item_factors, padding_idx=self.n_items) * math.sqrt(self.factors)
+        states = functional.dropout(states + self.positions[-contexts.shape[1] :], self.dropout, self.training)
         allowed = _causal(real)
         for block in self.blocks:
             states = block(states, allowed)
@@ -101,7 +101,7 @@ class SASRec(Backbone):
     def _items(self, columns: Tensor | None = None) -> Tensor:
         if columns is None:
             return self.item_factors[: self.n_items]
-        return F.embedding(columns, self.item_factors)
+        return functional.embedding(columns, self.item_factors)
 
 
 def _causal(real: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from torch import Tensor
-from torch.nn import functional as F
+from torch.nn import functional
 
 from taylorank.checks import check_number
 from taylorank.errors import ParameterError
@@ -23,9 +23,7 @@ class Similarity:
         if self.kind not in ("dot", "cosine"):
             raise ParameterError(f"similarity={self.kind!r} is unknown", "choose dot or cosine")
         if not check_number(self.temperature, "temperature") > 0:
-            raise ParameterError(
-                f"temperature={self.temperature} is not above 0", "give a positive number, such as 0.1"
-            )
+            raise ParameterError(f"temperature={self.temperature} is not above 0", "give one, such as 0.1")
 
     def query(self, vectors: Tensor) -> Tensor:
         """Return u/t or u/(|u| t)."""
@@ -34,4 +32,4 @@ class Similarity:
 
     def item(self, vectors: Tensor) -> Tensor:
         """Return v or v/|v|."""
-        return vectors if self.kind == "dot" else F.normalize(vectors, dim=-1)
+        return vectors if self.kind == "dot" else functional.normalize(vectors, dim=-1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from taylorank.backbones.backbone import Backbone, Encoded, shorten
 from taylorank.backbones.features import Features, check_features
@@ -78,8 +79,7 @@ class Tower(nn.Module):
         self.ids = normal(count, widths[0], std=std, generator=generator)
         self.features = None if features is None else Features(features, widths[0], std=std, generator=generator)
         self.layers = nn.ModuleList(
-            linear(inputs, outputs, generator=generator)
-            for inputs, outputs in zip(widths[:-1], widths[1:], strict=True)
+            linear(inputs, outputs, generator=generator) for inputs, outputs in pairwise(widths)
         )
 
     def forward(self, numbers: Tensor | None = None) -> Tensor:
@@ -89,13 +89,13 @@ class Tower(nn.Module):
         met = torch.zeros(len(self.ids), dtype=torch.bool, device=self.ids.device)
         met[numbers] = True  # marking is linear, where torch.unique would sort
         place = met.cumsum(0).sub_(1)
-        return F.embedding(place[numbers], self._vectors(met.nonzero().squeeze(1)))
+        return functional.embedding(place[numbers], self._vectors(met.nonzero().squeeze(1)))
 
     def _vectors(self, numbers: Tensor) -> Tensor:
-        states = F.embedding(numbers, self.ids)
+        states = functional.embedding(numbers, self.ids)
         if self.features is not None:
             states = states + self.features(numbers)
         for layer in self.layers[:-1]:
-            states = F.relu(layer(states))
+            states = functional.relu(layer(states))
         vectors: Tensor = self.layers[-1](states)
         return vectors
