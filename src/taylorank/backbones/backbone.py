@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from taylorank.checks import check_whole
 from taylorank.data import Interactions
@@ -44,6 +45,7 @@ class Backbone(nn.Module, ABC):
     """
 
     takes: ClassVar[Literal["users", "sequences"]] = "users"
+    has_sparse_gradients: ClassVar[bool] = False
 
     def __init__(self, *, n_users: int, n_items: int, factors: int) -> None:
         super().__init__()
@@ -69,6 +71,10 @@ class Backbone(nn.Module, ABC):
     def project_to_unit_ball(self) -> None:
         """Shorten every embedding that is longer than 1 to length 1."""
 
+    @abstractmethod
+    def squared_norms(self, users: Tensor | None, columns: Tensor) -> Tensor:
+        """Return |e_x|² + |e_y|² of the embeddings that a pair touches, for a penalty; of e_y alone without users."""
+
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
         """Begin at given factors."""
         raise ParameterError(f"{type(self).__name__} cannot begin at given factors", "use mf or lightgcn")
@@ -85,6 +91,11 @@ def check_factors(factors: Any, rows: int, width: int, *, name: str) -> Tensor:
     if not bool(torch.isfinite(values).all()):
         raise ParameterError(f"{name} hold values that are not finite", "fit them again")
     return values
+
+
+def squared_lengths(table: Tensor, rows: Tensor, *, sparse: bool = False) -> Tensor:
+    """Return |table_row|² of the given rows, (…,)."""
+    return functional.embedding(rows, table, sparse=sparse).square().sum(-1)
 
 
 @torch.no_grad()

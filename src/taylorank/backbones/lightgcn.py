@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import torch
+from torch import Tensor
 from torch.nn import functional
 
-from taylorank.backbones.backbone import Backbone, Encoded, check_factors, shorten
+from taylorank.backbones.backbone import Backbone, Encoded, check_factors, shorten, squared_lengths
 from taylorank.backbones.graph import Graph
 from taylorank.backbones.initial import normal, seeded
+from taylorank.backbones.similarity import Similarity
 from taylorank.checks import check_whole
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
 
 
 class LightGCN(Backbone):
-    """o_xy = P_x · Q_y with [P; Q] = (E + A E + … + A^L E) / (L + 1).
+    """o_xy = P_x · Q_y / t with [P; Q] = (E + A E + … + A^L E) / (L + 1), or P_x · Q_y / (|P_x| |Q_y| t) ("cosine").
 
     A = D^(−½) [[0, R], [Rᵀ, 0]] D^(−½) is the graph of who met what, strengths not regarded, and E are the parameters,
     N(0, std²) at first. `encode` propagates all M + N vectors once; its cost is L sparse products, and as many for
@@ -36,6 +38,8 @@ class LightGCN(Backbone):
         factors: int,
         graph: CSR,
         layers: int = 3,
+        similarity: Literal["dot", "cosine"] = "dot",
+        temperature: float = 1.0,
         std: float = 0.1,
         generator: torch.Generator | None = None,
     ) -> None:
@@ -45,6 +49,7 @@ class LightGCN(Backbone):
                 f"the graph is {graph.n_rows} × {graph.n_columns} and the model {n_users} × {n_items}",
                 "give the training data's users × items",
             )
+        self.similarity = Similarity(similarity, temperature)
         self.layers = check_whole(layers, "layers", least=0)
         self.graph = Graph(graph)
         self.embeddings = normal(n_users + n_items, factors, std=std, generator=seeded(generator))
@@ -58,6 +63,7 @@ class LightGCN(Backbone):
         """Propagate once."""
         vectors = self.graph.propagate(self.embeddings, self.layers)
         users, items = vectors[: self.n_users], vectors[self.n_users :]
+        users, items = self.similarity.query(users), self.similarity.item(items)
         return Encoded(
             lambda contexts: functional.embedding(contexts, users),
             lambda columns=None: items if columns is None else functional.embedding(columns, items),
@@ -66,6 +72,11 @@ class LightGCN(Backbone):
     def project_to_unit_ball(self) -> None:
         """Shorten every row of E that is longer than 1."""
         shorten(self.embeddings)
+
+    def squared_norms(self, users: Tensor | None, columns: Tensor) -> Tensor:
+        """Return |E_x|² + |E_y|², before they are smoothed."""
+        of_items = squared_lengths(self.embeddings, columns + self.n_users)
+        return of_items if users is None else of_items + squared_lengths(self.embeddings, users)
 
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
         """Begin with E = [user_factors; item_factors]; the scores are those of the smoothed factors."""

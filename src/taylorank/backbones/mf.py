@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from taylorank.backbones.backbone import Backbone, Encoded, check_factors, shorten
+from taylorank.backbones.backbone import Backbone, Encoded, check_factors, shorten, squared_lengths
 from taylorank.backbones.initial import normal, seeded
 from taylorank.backbones.similarity import Similarity
 
@@ -27,6 +27,8 @@ class MF(Backbone):
     >>> encoded.queries(torch.tensor([0, 2])).shape, encoded.items().shape
     (torch.Size([2, 5]), torch.Size([5, 5]))
     """
+
+    has_sparse_gradients: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -63,6 +65,11 @@ class MF(Backbone):
         """Shorten every P_x and Q_y that is longer than 1; biases stay."""
         shorten(self.user_factors)
         shorten(self.item_factors)
+
+    def squared_norms(self, users: Tensor | None, columns: Tensor) -> Tensor:
+        """Return |P_x|² + |Q_y|²."""
+        of_items = squared_lengths(self.item_factors, columns, sparse=self.sparse)
+        return of_items if users is None else of_items + squared_lengths(self.user_factors, users, sparse=self.sparse)
 
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
         """Begin at given factors, whose inner products the scores then are (cosine keeps their directions alone)."""

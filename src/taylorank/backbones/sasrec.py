@@ -10,16 +10,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from taylorank.backbones.attention import Block
-from taylorank.backbones.backbone import Backbone, Encoded, shorten
+from taylorank.backbones.backbone import Backbone, Encoded, shorten, squared_lengths
 from taylorank.backbones.initial import seeded, truncated
 from taylorank.backbones.sequences import times_of
+from taylorank.backbones.similarity import Similarity
 from taylorank.checks import check_number, check_whole
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 
 
 class SASRec(Backbone):
-    """o_xy = h_x · Q_y with h_x the last state of a causal transformer over x's sequence (y₁ … y_L).
+    """o_xy = h_x · Q_y / t (or of unit vectors: "cosine") with h_x the last state of a causal transformer over x's sequence (y₁ … y_L).
 
     X⁰_l = √K Q_{y_l} + S_l, then `blocks` pre-norm blocks, then a layer norm; Q is shared between input and output. A
     context is a row of item numbers, padded on the left with n_items: (B, L) → (B, L, K), and state l depends on
@@ -48,11 +49,14 @@ class SASRec(Backbone):
         heads: int = 1,
         hidden: int | None = None,
         dropout: float = 0.2,
+        similarity: Literal["dot", "cosine"] = "dot",
+        temperature: float = 1.0,
         std: float = 0.02,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(n_users=n_users, n_items=n_items, factors=factors)
         generator = seeded(generator)
+        self.similarity = Similarity(similarity, temperature)
         self.length, self.dropout = check_whole(length, "length"), check_number(dropout, "dropout", least=0)
         if factors % check_whole(heads, "heads"):
             raise ParameterError(f"{heads} heads do not divide {factors} factors", "choose a divisor")
@@ -81,6 +85,10 @@ class SASRec(Backbone):
         """Shorten every Q_y that is longer than 1."""
         shorten(self.item_factors)
 
+    def squared_norms(self, users: Tensor | None, columns: Tensor) -> Tensor:
+        """Return |Q_y|²; users have no embedding."""
+        return squared_lengths(self.item_factors, columns)
+
     def _states(self, contexts: Tensor) -> Tensor:
         """Return the states of (B, L) sequences, (B, L, K)."""
         if contexts.ndim != 2 or not 1 <= contexts.shape[1] <= self.length:
@@ -95,13 +103,12 @@ class SASRec(Backbone):
         allowed = _causal(real)
         for block in self.blocks:
             states = block(states, allowed)
-        final: Tensor = self.final(states) * real[:, :, None]
+        final: Tensor = self.similarity.query(self.final(states)) * real[:, :, None]
         return final
 
     def _items(self, columns: Tensor | None = None) -> Tensor:
-        if columns is None:
-            return self.item_factors[: self.n_items]
-        return functional.embedding(columns, self.item_factors)
+        table = self.item_factors
+        return self.similarity.item(table[: self.n_items] if columns is None else functional.embedding(columns, table))
 
 
 def _causal(real: Tensor) -> Tensor:

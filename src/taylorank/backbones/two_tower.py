@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from taylorank.backbones.backbone import Backbone, Encoded, shorten
+from taylorank.backbones.backbone import Backbone, Encoded, shorten, squared_lengths
 from taylorank.backbones.features import Features, check_features
 from taylorank.backbones.initial import linear, normal, seeded
 from taylorank.backbones.similarity import Similarity
@@ -64,6 +64,11 @@ class TwoTower(Backbone):
             shorten(tower.ids)
             if tower.features is not None:
                 shorten(tower.features.table)
+
+    def squared_norms(self, users: Tensor | None, columns: Tensor) -> Tensor:
+        """Return the squared lengths of the embeddings of the ids; features and layers are left to weight decay."""
+        of_items = squared_lengths(self.items.ids, columns)
+        return of_items if users is None else of_items + squared_lengths(self.users.ids, users)
 
     def _items(self, columns: Tensor | None = None) -> Tensor:
         return self.similarity.item(self.items(columns))

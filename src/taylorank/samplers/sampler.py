@@ -21,7 +21,7 @@ class Sampler(Protocol):
     A sampler keeps no state between draws, so a saved generator resumes the very same stream.
     """
 
-    needs_scores: ClassVar[bool]  # whether `draw` looks at queries and items
+    needs_scores: ClassVar[bool]  # whether `draw` looks at queries and items; then the draws have no known log_q
 
     def draw(
         self,
