@@ -81,7 +81,7 @@ class TreeCriterion(Criterion):
         steps = widen(queries) @ self.nodes.T.to(widen(queries).dtype)  # (B, N − 1)
         levels = [steps.new_zeros(len(queries), 1)]
         place = torch.zeros_like(self.parent)  # where a node stands in its level
-        for nodes in self.order.split(self.level_sizes)[1:]:
+        for nodes in torch.split(self.order, self.level_sizes)[1:]:
             above = self.parent[nodes]
             levels.append(levels[-1][:, place[above]] + functional.logsigmoid(self.sign[nodes] * steps[:, above]))
             place[nodes] = torch.arange(len(nodes), device=nodes.device)
