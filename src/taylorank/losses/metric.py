@@ -37,7 +37,8 @@ def sml(
     tensor([-0.3500])
     """
 
-    def part(others: Tensor, margin: Tensor) -> Tensor:
+    def part(others: Tensor, margins: Tensor) -> Tensor:
+        margin = widen(margins)
         violation = functional.relu(widen(positive)[:, None] - widen(others) + margin[:, None])
         return mean_kept(violation, mask) - reward * margin
 

@@ -121,7 +121,7 @@ _LIST = (
         formula="log Σ_j [o_j − o_y + 1]₊",
         reference="Kong et al. 2020",
         use="only items that come within 1 of the positive should count",
-        properties=Properties(order="weak", dcg="not known", cost=f"{FULL} + B·N·log(positives of a query)"),
+        properties=Properties(order="weak", dcg="no: like items tie", cost=f"{FULL} + B·N·log(positives of a query)"),
         build=_exact(lambda options: RANKMAX),
         options=CHUNK,
     ),

@@ -70,7 +70,7 @@ def _threshold(z: Tensor, power: int) -> Tensor:
     """Return τ (B, 1) with Σ_j [z_j − τ]₊^power = 1, for power 1 or 2.
 
     It starts at a τ that is not above the solution: −1, where the maximum alone gives 1; mean z − N^(−1/power), by
-    Jensen; or the solution for the largest of every eight items, which finds most of the support at an eighth of the cost.
+    Jensen; or the solution for the largest of every eight items, which finds most of the support at little cost.
     """
     spread: float = z.shape[1] ** (-1 / power)
     tau = (z.mean(1, keepdim=True) - spread).clamp_min_(-1.0)
