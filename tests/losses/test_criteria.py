@@ -58,7 +58,13 @@ def test_chunks_change_nothing(name, rows_at_a_time, masked, batch):
     )
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", [*EXACT, "rg2"])
+def test_positives_out_of_order_are_refused(name, batch):
+    with pytest.raises(ParameterError, match="not in ascending order; sort the positives by row"):
+        criterion(name)(*vectors(), losses.Positives(batch.rows.flip(0), batch.columns, batch.weights))
+
+
+@pytest.mark.parametrize("name", [*EXACT, "rg2", "rgx"])
 def test_no_gradients_no_positives(name, batch):
     users, items = vectors()
     module = criterion(name)

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from taylorank.errors import ParameterError
-from taylorank.losses.batch import Positives, widen
+from taylorank.losses.batch import Positives, check_order, widen
 from taylorank.losses.simplex import MASKED
 
 State = tuple[Tensor, ...]
@@ -143,6 +143,7 @@ class _Product(torch.autograd.Function):
 
 def _chunks(rows: Tensor, n_rows: int, height: int) -> list[tuple[int, int, int, int]]:
     """Return (first row, end, first positive, end) of every chunk that has positives."""
+    check_order(rows)
     starts = list(range(0, n_rows, height))
     stops = [*starts[1:], n_rows] if starts else []
     bounds = torch.searchsorted(rows, torch.tensor([*starts, n_rows], device=rows.device)).tolist()

@@ -29,7 +29,7 @@ TAIL = """
   DCG. "no" comes with an example in the tests for rankmax and hinge; ccl, uib and sml are hinges of the same kind.
 - **Jacobian**: the largest spectral norm of the Jacobian of the prediction; of the sigmoid for pairwise and binary
   losses; 2^(α−2) for entmax.
-- **shift**: adding a constant to all scores of a query (for uib to its boundary, for sml to all distances) changes nothing.
+- **shift**: adding a constant to all scores of a query (uib: and its boundary; sml: all distances) changes nothing.
 
 Exact losses hold a few rows of scores at a time (`chunk_elements`) and compute gradients with the values, so a step
 costs three matrix products. `torch.nn.functional.linear_cross_entropy`, where torch has it, gives the same numbers for

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from taylorank.checks import check_number
 from taylorank.errors import ParameterError
-from taylorank.losses.batch import Positives, pick, widen
+from taylorank.losses.batch import Positives, check_order, pick, widen
 
 
 def rg2(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, *, proposal: Tensor) -> Tensor:
@@ -55,6 +55,7 @@ def rgx_background(queries: Tensor, items: Tensor, *, proposal: Tensor) -> Tenso
 
 def rg_sum(background: Tensor, queries: Tensor, items: Tensor, positives: Positives) -> Tensor:
     """Return Σ_p w_p ℓ_p as Σ_x [W_x · background_x − u_x · Σ_y w_xy v_y]: no P × K numbers."""
+    check_order(positives.rows)
     U, V = widen(queries), widen(items)
     weights = positives.weights.to(U.dtype)
     offsets = torch.searchsorted(positives.rows, torch.arange(len(U), device=U.device))
