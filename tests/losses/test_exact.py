@@ -56,6 +56,18 @@ def test_predictions_are_those_of_a_root_finder(alpha, n_items, scale):
     assert values.tolist() == pytest.approx(by_hand, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("alpha", [1.5, 2.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
+def test_the_largest_item_may_stand_anywhere(alpha, dtype, scale):
+    """Thresholds are found from blocks of items, and what does not fill a block counts as well."""
+    scores = scale * torch.randn(16, 303, generator=torch.Generator().manual_seed(0), dtype=dtype)
+    places = torch.arange(303 - 16, 303)
+    scores[torch.arange(16), places] = scores.amax(1) + scale
+    expected = torch.tensor([slow_entmax(row, alpha) for row in scores.tolist()], dtype=dtype)
+    torch.testing.assert_close(predictions(scores, alpha), expected, rtol=1e-4, atol=1e-6)
+
+
 @given(st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=60), st.sampled_from(ALPHAS))
 def test_predictions_of_any_row(row, alpha):
     scores = torch.tensor([row], dtype=torch.float64)
@@ -136,6 +148,15 @@ def test_float32_sums_hold_for_many_items():
     assert sparsemax(row, *first).item() == pytest.approx(0.5 - 0.5 / n, rel=1e-5)
     assert entmax(row, *first).item() == pytest.approx(4 / 3 * (1 - n**-0.5), rel=1e-5)
     assert rankmax(row, *first).item() == pytest.approx(math.log(n), rel=1e-5)
+
+
+@pytest.mark.parametrize("function", [softmax, sparsemax, entmax, rankmax])
+def test_scores_may_lie_in_memory_as_they_like(function):
+    scores = torch.randn(300, 4, generator=torch.Generator().manual_seed(0)).T.requires_grad_()
+    rows, columns = torch.tensor([0, 3]), torch.tensor([7, 299])
+    (found,) = torch.autograd.grad(function(scores, rows, columns).sum(), scores)
+    (expected,) = torch.autograd.grad(function(scores.contiguous(), rows, columns).sum(), scores)
+    torch.testing.assert_close(found, expected)
 
 
 def test_sizes_and_alpha_are_checked():

@@ -22,7 +22,7 @@ from taylorank.losses.rg import rg_sum, rgx_background
 ItemVectors = Callable[[Tensor], Tensor]
 
 
-class Criterion(nn.Module):
+class Criterion(nn.Module):  # type: ignore[misc, unused-ignore]
     """The parts that most criteria share; learned parts are parameters of the criterion."""
 
     kind: str

@@ -76,17 +76,18 @@ def _threshold(z: Tensor, power: int) -> Tensor:
     tau = (z.mean(1, keepdim=True) - spread).clamp_min_(-1.0)
     width = z.shape[1] // 8
     if width >= 32:
-        largest = z[:, : 8 * width].unflatten(1, (8, width)).amax(1)  # type: ignore[no-untyped-call, unused-ignore]
-        tau = torch.maximum(tau, _threshold(largest, power))
+        blocks, rest = z[:, : 8 * width].view(len(z), 8, width), z[:, 8 * width :]
+        tau = torch.maximum(tau, _threshold(torch.cat((blocks.amax(1), rest), 1), power))
     buffer = torch.empty_like(z)
+    eps = torch.finfo(z.dtype).eps
+    enough = 8 * eps if power == 1 else eps**0.5 / 32  # what is left after a last step is of the order of its square
     for _ in range(PASSES):
         excess = torch.sub(z, tau, out=buffer).relu_().sum(1, keepdim=True)
         if power == 1:
             step = (excess - 1) / buffer.sign_().sum(1, keepdim=True).clamp_min_(1)
         else:
-            square = torch.linalg.vector_norm(buffer, dim=1, keepdim=True).square()
-            step = (square - 1) / (2 * excess)
+            step = (torch.linalg.vector_norm(buffer, dim=1, keepdim=True).square() - 1) / (2 * excess)
         tau += step
-        if float(step.abs().max()) <= 8 * torch.finfo(z.dtype).eps:
+        if float(step.abs().max()) <= enough:
             break
     return tau
