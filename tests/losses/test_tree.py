@@ -92,6 +92,11 @@ def test_many_positives_or_few_give_the_same_gradients():
     assert module.paths(columns)[0].numel() * 4 >= 3 * 39  # many
 
 
+def test_a_tree_has_no_vectors_to_export():
+    with pytest.raises(ParameterError, match=r"use criterion\.scores"):
+        TreeCriterion(balanced_tree(4), 2).export(torch.zeros(1, 2), torch.zeros(4, 2))
+
+
 def test_trees_that_cannot_be():
     with pytest.raises(ParameterError, match="two items or more"):
         balanced_tree(1)

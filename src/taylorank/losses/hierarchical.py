@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from taylorank.errors import ParameterError
 from taylorank.losses.batch import Negatives, Positives, pick, widen
 from taylorank.losses.criterion import Criterion, against, weighted_sum
 from taylorank.losses.tree import Tree
@@ -75,6 +76,10 @@ class TreeCriterion(Criterion):
             node = self.parent[node]
             nodes.append(node)
         return torch.stack(nodes, 1), torch.stack(signs, 1)
+
+    def export(self, queries: Tensor, items: Tensor) -> tuple[Tensor, Tensor]:
+        """Refuse: a sum over paths is no inner product."""
+        raise ParameterError("a tree has no item vectors to rank by", "use criterion.scores(queries)")
 
     def scores(self, queries: Tensor) -> Tensor:
         """Return log p(y | u) for queries (B, K) and all items, (B, N), level by level from the root."""
