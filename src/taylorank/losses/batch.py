@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from taylorank.errors import ParameterError
+
 
 class Positives(NamedTuple):
     """The positives of B queries, those of one query side by side."""
@@ -29,6 +31,15 @@ class Negatives(NamedTuple):
 def widen(values: Tensor) -> Tensor:
     """Return half and bfloat16 numbers as float32, others as they are: sums over items need the digits."""
     return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+
+
+def check_order(rows: Tensor) -> None:
+    """Refuse positives that are not side by side: sums by query would be wrong without a word.
+
+    Only on a CPU: a look at what lies on another device would make every step wait for it.
+    """
+    if not rows.is_cuda and bool((rows[1:] < rows[:-1]).any()):
+        raise ParameterError("the rows of the positives are not in ascending order", "sort the positives by row")
 
 
 def pick(table: Tensor, index: Tensor) -> Tensor:

@@ -17,11 +17,12 @@ from torch import Tensor, nn
 from taylorank.errors import ParameterError
 from taylorank.losses.batch import Negatives, Positives, pick, widen
 from taylorank.losses.exact import RowLoss, product_loss
+from taylorank.losses.rg import rg_sum, rgx_background
 
 ItemVectors = Callable[[Tensor], Tensor]
 
 
-class Criterion(nn.Module):
+class Criterion(nn.Module):  # type: ignore[misc, unused-ignore]
     """The parts that most criteria share; learned parts are parameters of the criterion."""
 
     kind: str
@@ -67,11 +68,11 @@ class ProductCriterion(Criterion):
     kind = "product"
     proposal: Tensor
 
-    def __init__(self, function: Callable[..., Tensor], proposal: Tensor, ranking: str) -> None:
+    def __init__(self, background: Callable[..., Tensor], proposal: Tensor, ranking: str) -> None:
         super().__init__()
         if ranking not in ("probability", "lift"):
             raise ParameterError(f"ranking={ranking!r} is unknown", "choose from probability, lift")
-        self.function, self.ranking = function, ranking
+        self.background, self.ranking = background, ranking
         self.register_buffer("proposal", proposal)
 
     def forward(
@@ -84,18 +85,22 @@ class ProductCriterion(Criterion):
         users: Tensor | None = None,
     ) -> Tensor:
         """Return the sum."""
-        values = self.function(queries, items, positives.rows, positives.columns, proposal=self.proposal)
-        return weighted_sum(values, positives)
+        background = self.background(queries, items, proposal=self.proposal)
+        return rg_sum(background, queries, items, positives)
 
     def export(self, queries: Tensor, items: Tensor) -> tuple[Tensor, Tensor]:
         """Return vectors whose inner product is N times the probability, or the lift."""
         if self.ranking == "lift":
             return queries, items
-        # RG× subtracts q·o, the same number for all items: under q it would matter, so [u, 1 − q·o]
         scale = (self.proposal * len(items)).to(items.dtype)[:, None]
-        mean = queries @ (self.proposal.to(items.dtype) @ items) if self.function.__name__ == "rgx" else None
-        ones = torch.ones_like(queries[:, :1]) if mean is None else (1 - mean)[:, None]
-        return torch.cat((queries, ones), 1), torch.cat((scale * items, scale), 1)
+        base = 1 - self._offset(queries, items)
+        return torch.cat((queries, base), 1), torch.cat((scale * items, scale), 1)
+
+    def _offset(self, queries: Tensor, items: Tensor) -> Tensor:
+        """Return what is taken off all scores of a query (B, 1): q·o for RG×, where p = q (1 + o − q·o)."""
+        if self.background is not rgx_background:
+            return torch.zeros_like(queries[:, :1])
+        return queries @ (self.proposal.to(items.dtype) @ items)[:, None]
 
 
 class SampledCriterion(Criterion):

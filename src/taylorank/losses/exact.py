@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from taylorank.errors import ParameterError
-from taylorank.losses.batch import Positives, widen
+from taylorank.losses.batch import Positives, check_order, widen
 from taylorank.losses.simplex import MASKED
 
 State = tuple[Tensor, ...]
@@ -77,11 +77,11 @@ def shifted(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores.sub_(scores.amax(1, keepdim=True))
 
 
-class _Rows(torch.autograd.Function):
+class _Rows(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
     @staticmethod
     def forward(ctx: Any, scores: Tensor, rows: Tensor, columns: Tensor, mask: Tensor | None, loss: RowLoss) -> Tensor:
-        wide = widen(scores)
-        z = shifted(wide.clone() if wide is scores else wide, mask)
+        own = widen(scores).clone(memory_format=torch.contiguous_format)
+        z = shifted(own, mask)
         values, state = loss.values(z, rows, columns)
         kept = None if mask is None else ~mask[rows, columns]
         ctx.save_for_backward(rows, columns, kept, *state)
@@ -97,7 +97,7 @@ class _Rows(torch.autograd.Function):
         return gradient.to(ctx.dtype), None, None, None, None
 
 
-class _Product(torch.autograd.Function):
+class _Product(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
     @staticmethod
     def forward(
         ctx: Any,
@@ -143,6 +143,7 @@ class _Product(torch.autograd.Function):
 
 def _chunks(rows: Tensor, n_rows: int, height: int) -> list[tuple[int, int, int, int]]:
     """Return (first row, end, first positive, end) of every chunk that has positives."""
+    check_order(rows)
     if n_rows <= height:  # the bounds of several need a look at the device
         return [(0, n_rows, 0, len(rows))] if len(rows) else []
     starts = list(range(0, n_rows, height))

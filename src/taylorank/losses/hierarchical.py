@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from taylorank.errors import ParameterError
 from taylorank.losses.batch import Negatives, Positives, pick, widen
 from taylorank.losses.criterion import Criterion, against, weighted_sum
 from taylorank.losses.tree import Tree
@@ -76,12 +77,24 @@ class TreeCriterion(Criterion):
             nodes.append(node)
         return torch.stack(nodes, 1), torch.stack(signs, 1)
 
+    def export(self, queries: Tensor, items: Tensor) -> tuple[Tensor, Tensor]:
+        """Refuse: a sum over paths is no inner product."""
+        raise ParameterError("a tree has no item vectors to rank by", "use criterion.scores(queries)")
+
+    def item_directions(self) -> Tensor:
+        """Return v_y = ½ Σ_a s_a w_a over the path to y, (N, K): log p(y | u) ≈ u·v_y − depth · log 2 near u = 0."""
+        nodes, signs = self.paths(torch.arange(self.n_items, device=self.nodes.device))
+        total = self.nodes.new_zeros(self.n_items, self.nodes.shape[1])
+        for node, sign in zip(nodes.T, signs.T, strict=True):
+            total += 0.5 * sign[:, None] * self.nodes[node]
+        return total
+
     def scores(self, queries: Tensor) -> Tensor:
         """Return log p(y | u) for queries (B, K) and all items, (B, N), level by level from the root."""
         steps = widen(queries) @ self.nodes.T.to(widen(queries).dtype)  # (B, N − 1)
         levels = [steps.new_zeros(len(queries), 1)]
         place = torch.zeros_like(self.parent)  # where a node stands in its level
-        for nodes in self.order.split(self.level_sizes)[1:]:
+        for nodes in torch.split(self.order, self.level_sizes)[1:]:
             above = self.parent[nodes]
             levels.append(levels[-1][:, place[above]] + functional.logsigmoid(self.sign[nodes] * steps[:, above]))
             place[nodes] = torch.arange(len(nodes), device=nodes.device)

@@ -36,12 +36,13 @@ def sml(
     >>> sml(one, torch.tensor([[1.5, 3.0]]), item_negative=torch.tensor([[4.0, 4.0]]), user_margin=one, item_margin=one)
     tensor([-0.3500])
     """
-    near = widen(positive)[:, None]
-    by_user = mean_kept(functional.relu(near - widen(negative) + user_margin[:, None]), mask) - reward * user_margin
-    by_item = (
-        mean_kept(functional.relu(near - widen(item_negative) + item_margin[:, None]), mask) - reward * item_margin
-    )
-    return by_user + item_weight * by_item
+
+    def part(others: Tensor, margins: Tensor) -> Tensor:
+        margin = widen(margins)
+        violation = functional.relu(widen(positive)[:, None] - widen(others) + margin[:, None])
+        return mean_kept(violation, mask) - reward * margin
+
+    return part(negative, user_margin) + item_weight * part(item_negative, item_margin)
 
 
 def squared_distance(left: Tensor, right: Tensor) -> Tensor:

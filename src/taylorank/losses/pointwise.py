@@ -22,9 +22,8 @@ def bce(positive: Tensor, negative: Tensor, *, mask: Tensor | None = None, negat
     >>> bce(torch.zeros(1), torch.zeros(1, 3))
     tensor([1.3863])
     """
-    return functional.softplus(-widen(positive)) + negative_weight * mean_kept(
-        functional.softplus(widen(negative)), mask
-    )
+    against = mean_kept(functional.softplus(widen(negative)), mask)
+    return functional.softplus(-widen(positive)) + negative_weight * against
 
 
 def ccl(

@@ -19,7 +19,7 @@ from taylorank.losses.metric_criterion import MetricCriterion
 from taylorank.losses.pairwise import bpr, hinge
 from taylorank.losses.pointwise import PENALTIES, bce, ccl, uib
 from taylorank.losses.rankmax import RANKMAX, rankmax
-from taylorank.losses.rg import proposal_from, rg2, rgx
+from taylorank.losses.rg import proposal_from, rg2, rg2_background, rgx, rgx_background
 from taylorank.losses.sampled_softmax import nce, sampled_softmax, sampled_softmax_all, sampled_softmax_negatives
 from taylorank.losses.tree import build_tree
 
@@ -34,12 +34,12 @@ def _exact(choose: Callable[[Options], RowLoss]) -> Callable[[Sizes, Options], C
     return build
 
 
-def _product(function: Callable[..., Tensor]) -> Callable[[Sizes, Options], Criterion]:
+def _product(background: Callable[..., Tensor]) -> Callable[[Sizes, Options], Criterion]:
     def build(sizes: Sizes, options: Options) -> Criterion:
         if sizes.popularity is None:
             raise ParameterError("the proposal is made of the items' popularity", "pass popularity=, counts (N,)")
         proposal = proposal_from(sizes.popularity, options["proposal_exponent"])
-        return ProductCriterion(function, proposal, options["ranking"])
+        return ProductCriterion(background, proposal, options["ranking"])
 
     return build
 
@@ -121,7 +121,7 @@ _LIST = (
         formula="log Σ_j [o_j − o_y + 1]₊",
         reference="Kong et al. 2020",
         use="only items that come within 1 of the positive should count",
-        properties=Properties(order="weak", dcg="not known", cost=f"{FULL} + B·N·log(positives of a query)"),
+        properties=Properties(order="weak", dcg="no: like items tie", cost=f"{FULL} + B·N·log(positives of a query)"),
         build=_exact(lambda options: RANKMAX),
         options=CHUNK,
     ),
@@ -135,7 +135,7 @@ _LIST = (
         properties=Properties(
             order="strict", dcg="yes, ranked by q(1 + o)", jacobian="max q", cost="(N + B)·K²", shift_invariant=False
         ),
-        build=_product(rg2),
+        build=_product(rg2_background),
         options={"proposal_exponent": 0.6, "ranking": "probability"},
     ),
     Loss(
@@ -146,7 +146,7 @@ _LIST = (
         reference="softmax to second order at o = 0",
         use="as rg2, for encoders whose scores have a free offset per query",
         properties=Properties(order="strict", dcg="yes, ranked by q(1 + o − q·o)", jacobian="max q", cost="(N + B)·K²"),
-        build=_product(rgx),
+        build=_product(rgx_background),
         options={"proposal_exponent": 0.6, "ranking": "probability"},
     ),
     Loss(

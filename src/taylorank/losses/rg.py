@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from taylorank.checks import check_number
 from taylorank.errors import ParameterError
-from taylorank.losses.batch import pick, widen
+from taylorank.losses.batch import Positives, check_order, pick, widen
 
 
 def rg2(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, *, proposal: Tensor) -> Tensor:
@@ -26,8 +27,7 @@ def rg2(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, *, propos
     >>> rg2(torch.ones(1, 1), torch.tensor([[1.0], [-1.0]]), torch.tensor([0]), torch.tensor([0]), proposal=half)
     tensor([-0.5000])
     """
-    linear, mean, square = _terms(queries, items, rows, columns, proposal)
-    return linear + (mean + 0.5 * square)[rows]
+    return rg2_background(queries, items, proposal=proposal)[rows] - _scores(queries, items, rows, columns)
 
 
 def rgx(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, *, proposal: Tensor) -> Tensor:
@@ -38,21 +38,44 @@ def rgx(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, *, propos
     >>> rgx(torch.ones(1, 1), torch.tensor([[1.0], [2.0]]), torch.tensor([0]), torch.tensor([0]), proposal=half)
     tensor([0.6250])
     """
-    linear, mean, square = _terms(queries, items, rows, columns, proposal)
-    return linear + (mean + 0.5 * (square - mean.square()))[rows]
+    return rgx_background(queries, items, proposal=proposal)[rows] - _scores(queries, items, rows, columns)
 
 
-def _terms(
-    queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, proposal: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return −u·v_y (P,), q·o (B,) and q·o² (B,)."""
+def rg2_background(queries: Tensor, items: Tensor, *, proposal: Tensor) -> Tensor:
+    """Return u·m + ½ uᵀG u (B,): what the loss takes from all items."""
+    mean, square = _moments(queries, items, proposal)
+    return mean + 0.5 * square
+
+
+def rgx_background(queries: Tensor, items: Tensor, *, proposal: Tensor) -> Tensor:
+    """Return u·m + ½ uᵀG u − ½ (u·m)² (B,)."""
+    mean, square = _moments(queries, items, proposal)
+    return mean + 0.5 * (square - mean.square())
+
+
+def rg_sum(background: Tensor, queries: Tensor, items: Tensor, positives: Positives) -> Tensor:
+    """Return Σ_p w_p ℓ_p as Σ_x [W_x · background_x − u_x · Σ_y w_xy v_y]: no P × K numbers."""
+    check_order(positives.rows)
+    U, V = widen(queries), widen(items)
+    weights = positives.weights.to(U.dtype)
+    offsets = torch.searchsorted(positives.rows, torch.arange(len(U), device=U.device))
+    wanted = functional.embedding_bag(positives.columns, V, offsets, mode="sum", per_sample_weights=weights)  # (B, K)
+    totals = torch.zeros_like(background).index_add(0, positives.rows, weights.to(background.dtype))
+    return totals @ background - (U * wanted).sum()
+
+
+def _scores(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    return (pick(widen(queries), rows) * pick(widen(items), columns)).sum(1)
+
+
+def _moments(queries: Tensor, items: Tensor, proposal: Tensor) -> tuple[Tensor, Tensor]:
+    """Return q·o (B,) and q·o² (B,)."""
     if proposal.shape != items.shape[:1]:
         raise ParameterError(f"the proposal has {len(proposal)} entries for {len(items)} items", "give one per item")
     U, V = widen(queries), widen(items)
     weighted = V * proposal.to(V.dtype)[:, None]
     m, G = weighted.sum(0), weighted.T @ V  # (K,), (K, K)
-    linear = -(pick(U, rows) * pick(V, columns)).sum(1)
-    return linear, U @ m, (U @ G * U).sum(1)
+    return U @ m, (U @ G * U).sum(1)
 
 
 def proposal_from(popularity: Tensor, exponent: float) -> Tensor:

@@ -49,8 +49,9 @@ def sampled_softmax_all(
     >>> sampled_softmax_all(torch.zeros(1), torch.zeros(1, 3), log_q=quarter, positive_log_q=quarter)
     tensor([1.3863])
     """
+    score = widen(positive)
     # log n is on both sides and cancels
-    return _log_sum(widen(positive) - positive_log_q, _corrected(negative, log_q, mask))
+    return _log_sum(score - positive_log_q.to(score.dtype), _corrected(negative, log_q, mask))
 
 
 def sampled_softmax_negatives(
@@ -76,7 +77,8 @@ def nce(
     tensor([2.0794])
     """
     noise = math.log(negative.shape[1])
-    data = functional.softplus(positive_log_q + noise - widen(positive))
+    score = widen(positive)
+    data = functional.softplus(positive_log_q.to(score.dtype) + noise - score)
     return data + functional.softplus(_corrected(negative, log_q + noise, mask)).sum(1)
 
 
@@ -84,7 +86,7 @@ def _corrected(negative: Tensor, offsets: Tensor | None, mask: Tensor | None) ->
     """Return o_j − offset; −inf where the draw is left out, which every loss here takes for absent."""
     scores = widen(negative)
     if offsets is not None:
-        scores = scores - offsets
+        scores = scores - offsets.to(scores.dtype)
     return scores if mask is None else scores.masked_fill(mask, -torch.inf)
 
 

@@ -32,16 +32,7 @@ def softmax_map(z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def sparsemax_map(z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """p_j = [z_j − τ]₊, the projection on the simplex; Ω* = ½ Σ p² + τ + ½."""
-    tau = _start(z, 1.0)
-    buffer = torch.empty_like(z)
-    support = torch.zeros_like(tau)
-    for _ in range(PASSES):
-        excess = torch.sub(z, tau, out=buffer).relu_().sum(1, keepdim=True)
-        count = buffer.sign_().sum(1, keepdim=True)
-        tau += (excess - 1) / count
-        if torch.equal(count, support):
-            break
-        support = count
+    tau = _threshold(z, 1)
     weights = z.sub_(tau).relu_()
     conjugate = 0.5 * torch.linalg.vector_norm(weights, dim=1).square() + tau[:, 0] + 0.5
     return conjugate, weights, weights.sum(1)
@@ -49,18 +40,9 @@ def sparsemax_map(z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def entmax15_map(z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """p_j = [z_j / 2 − τ]₊²; Ω* = ⅔ Σ p^1.5 + 2τ + 4/3."""
-    z.mul_(0.5)
-    tau = _start(z, 2.0)
-    buffer = torch.empty_like(z)
-    for _ in range(PASSES):
-        slope = torch.sub(z, tau, out=buffer).relu_().sum(1, keepdim=True)
-        square = torch.linalg.vector_norm(buffer, dim=1, keepdim=True).square()
-        step = (square - 1) / (2 * slope)
-        tau += step
-        if float(step.max()) <= 4 * torch.finfo(z.dtype).eps:
-            break
+    tau = _threshold(z.mul_(0.5), 2)
     root = z.sub_(tau).relu_()
-    weights = torch.mul(root, root, out=buffer)
+    weights = root * root
     mass = weights.sum(1)
     conjugate = 2 / 3 * root.mul_(weights).sum(1) + 2 * tau[:, 0] + 4 / 3
     return conjugate, weights, mass
@@ -84,7 +66,28 @@ def entmax_map(z: Tensor, alpha: float) -> tuple[Tensor, Tensor, Tensor]:
     return conjugate, weights, mass
 
 
-def _start(z: Tensor, power: float) -> Tensor:
-    """A τ not above the solution: −1, where the maximum alone gives 1, or by Jensen mean z − N^(−1/power)."""
+def _threshold(z: Tensor, power: int) -> Tensor:
+    """Return τ (B, 1) with Σ_j [z_j − τ]₊^power = 1, for power 1 or 2.
+
+    It starts at a τ that is not above the solution: −1, where the maximum alone gives 1; mean z − N^(−1/power), by
+    Jensen; or the solution for the largest of every eight items, which finds most of the support at little cost.
+    """
     spread: float = z.shape[1] ** (-1 / power)
-    return (z.mean(1, keepdim=True) - spread).clamp_min_(-1.0)
+    tau = (z.mean(1, keepdim=True) - spread).clamp_min_(-1.0)
+    width = z.shape[1] // 8
+    if width >= 32:
+        blocks, rest = z[:, : 8 * width].view(len(z), 8, width), z[:, 8 * width :]
+        tau = torch.maximum(tau, _threshold(torch.cat((blocks.amax(1), rest), 1), power))
+    buffer = torch.empty_like(z)
+    eps = torch.finfo(z.dtype).eps
+    enough = 8 * eps if power == 1 else eps**0.5 / 32  # what is left after a last step is of the order of its square
+    for _ in range(PASSES):
+        excess = torch.sub(z, tau, out=buffer).relu_().sum(1, keepdim=True)
+        if power == 1:
+            step = (excess - 1) / buffer.sign_().sum(1, keepdim=True).clamp_min_(1)
+        else:
+            step = (torch.linalg.vector_norm(buffer, dim=1, keepdim=True).square() - 1) / (2 * excess)
+        tau += step
+        if float(step.abs().max()) <= enough:
+            break
+    return tau

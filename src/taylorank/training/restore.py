@@ -61,7 +61,10 @@ def vectors_of(model: Neural, parts: Parts, data: Interactions) -> tuple[NDArray
     else:
         device = next(parts.backbone.parameters()).device
         queries = encoded.queries(torch.arange(data.n_users, device=device))
-    users, items = parts.criterion.export(queries, encoded.items())
+    if parts.criterion.scoring == "tree":
+        users, items = queries, parts.criterion.item_directions()
+    else:
+        users, items = parts.criterion.export(queries, encoded.items())
     rows: NDArray[np.float32] = users.float().cpu().numpy().copy()
     rows[data.by_user.row_lengths == 0] = 0
     return rows, items.float().cpu().numpy().copy()
