@@ -49,7 +49,8 @@ def model_named(name: str) -> Recommender:
         return MODELS[name]()
     parts = name.split("/")
     if len(parts) <= 3 and parts[0] in LOSS_NAMES:
-        return Neural(**dict(zip(("loss", "backbone", "sampler"), parts, strict=False)))
+        loss, backbone, sampler = [*parts, *("mf", "")[len(parts) - 1 :]]
+        return Neural(loss, backbone, sampler or None)
     raise _unknown(name)
 
 

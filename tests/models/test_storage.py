@@ -16,8 +16,8 @@ from scipy import sparse
 
 import taylorank as tr
 from taylorank.errors import DataError, ParameterError
-from taylorank.registry import MODELS
 from taylorank.models.storage import with_checksum
+from taylorank.registry import MODELS
 
 
 @pytest.fixture(scope="module")

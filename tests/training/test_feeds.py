@@ -41,9 +41,7 @@ def test_users_come_once_with_all_they_met(data, size):
 def test_pairs_come_once(data, size):
     feed = PairFeed(data, weights=pair_weights(data, 1.0), batch_size=size, device="cpu")
     batches = list(feed.batches(torch.Generator().manual_seed(0)))
-    found = [
-        pair for b in batches for pair in zip(b.contexts.tolist(), b.positives.columns.tolist(), strict=True)
-    ]
+    found = [pair for b in batches for pair in zip(b.contexts.tolist(), b.positives.columns.tolist(), strict=True)]
     assert len(found) == data.nnz
     assert set(found) == pairs_of(data)
 

@@ -57,7 +57,9 @@ def test_every_sampler_works(parts, sampler):
     assert fit_quality(model, train) > fit_quality(Popularity().fit(train), train) + 0.05
 
 
-@pytest.mark.parametrize(("loss", "backbone"), [("softmax", "mf"), ("bpr", "lightgcn"), ("softmax", "sasrec"), ("sml", "mf")])
+@pytest.mark.parametrize(
+    ("loss", "backbone"), [("softmax", "mf"), ("bpr", "lightgcn"), ("softmax", "sasrec"), ("sml", "mf")]
+)
 def test_interrupted_fit_goes_on_to_the_same_bits(parts, tmp_path, loss, backbone):
     train, valid, _ = parts
     model = quick(loss, backbone, epochs=6)
@@ -83,7 +85,9 @@ def test_checkpoint_of_another_fit_is_refused(parts, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        quick(epochs=3).fit(parts[0], callback=lambda p: interrupt(p) if p.step == 2 else None, checkpoint=tmp_path / "c")
+        quick(epochs=3).fit(
+            parts[0], callback=lambda p: interrupt(p) if p.step == 2 else None, checkpoint=tmp_path / "c"
+        )
     with pytest.raises(DataError, match="parameters differs"):
         quick(epochs=4).fit(parts[0], checkpoint=tmp_path / "c")
 
@@ -115,7 +119,7 @@ def test_callback_hears_of_every_epoch_and_stops_the_fit(parts):
 
 
 def test_warm_start_begins_with_the_factors_given(parts):
-    train, _, test = parts
+    train = parts[0]
     closed = tr.RG2(8).fit(train)
     start = quick(epochs=1, learning_rate=0.0).fit(train, start=closed)
     np.testing.assert_allclose(start.scores(np.arange(5)), closed.user_factors[:5] @ closed.item_factors.T, atol=1e-4)
@@ -163,7 +167,9 @@ def test_sequences_need_times(parts):
         quick("softmax", "sasrec").fit(data)
 
 
-@pytest.mark.parametrize(("loss", "backbone"), [("softmax", "mf"), ("hsm", "mf"), ("sml", "lightgcn"), ("softmax", "sasrec")])
+@pytest.mark.parametrize(
+    ("loss", "backbone"), [("softmax", "mf"), ("hsm", "mf"), ("sml", "lightgcn"), ("softmax", "sasrec")]
+)
 def test_file_gives_back_the_same_model(parts, tmp_path, loss, backbone):
     train, _, test = parts
     model = quick(loss, backbone, epochs=3).fit(train)
@@ -179,6 +185,15 @@ def test_sasrec_folds_in_new_histories(parts, tmp_path):
     model = quick("softmax", "sasrec", epochs=3).fit(train)
     some = train.select(train.by_user.row_of_entry() < 7, "seven users")
     np.testing.assert_allclose(model.fold_in(some).user_factors[:7], model.user_factors[:7], atol=1e-5)
+    rows = some.by_user.row_of_entry()
+    others = tr.Interactions.from_arrays(  # other users, and an item more that the model does not know
+        [*(f"new {x}" for x in rows), "new 0"],
+        [*some.item_ids[some.by_user.indices], some.item_ids.max() + 1],
+        timestamps=[*some.timestamps, some.timestamps.max()],
+    )
+    folded = model.fold_in(others)
+    assert list(folded.users.values) == [f"new {x}" for x in range(7)]
+    np.testing.assert_allclose(folded.user_factors, model.user_factors[:7], atol=1e-5)
     with pytest.raises(ParameterError, match="cannot fold in"):
         quick(epochs=1).fit(train).fold_in(some)
 

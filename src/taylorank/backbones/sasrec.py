@@ -20,7 +20,9 @@ from taylorank.errors import ParameterError
 
 
 class SASRec(Backbone):
-    """o_xy = h_x · Q_y / t (or of unit vectors: "cosine") with h_x the last state of a causal transformer over x's sequence (y₁ … y_L).
+    """o_xy = h_x · Q_y / t with h_x the last state of a causal transformer over x's sequence (y₁ … y_L).
+
+    "cosine" divides by |h_x| |Q_y| as well.
 
     X⁰_l = √K Q_{y_l} + S_l, then `blocks` pre-norm blocks, then a layer norm; Q is shared between input and output. A
     context is a row of item numbers, padded on the left with n_items: (B, L) → (B, L, K), and state l depends on

@@ -34,7 +34,9 @@ def compare(
     data: Annotated[str, Parameter(help="A file, or a name from `taylorank datasets list`.")],
     /,
     *,
-    models: Annotated[str, Parameter(help=f"Models with commas between: {NAMES}; also loss/backbone/sampler.")] = "rg2,ials,ease,popularity",
+    models: Annotated[
+        str, Parameter(help=f"Models with commas between: {NAMES}; also loss/backbone/sampler.")
+    ] = "rg2,ials,ease,popularity",
     protocol: Annotated[str, Parameter(help=f"How to part the data: {', '.join(PROTOCOLS)}.")] = "papers",
     trials: Annotated[int | None, Parameter(help="Fits that tuning may make, per model and seed; 0: none.")] = None,
     seconds: Annotated[float | None, Parameter(help="Seconds that tuning may take, per model and seed.")] = None,

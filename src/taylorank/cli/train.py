@@ -18,8 +18,8 @@ from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
 from taylorank.kernels import threads
 from taylorank.models.recommender import Recommender
-from taylorank.registry import MODELS
 from taylorank.output import output_folder
+from taylorank.registry import MODELS
 
 
 def train(

@@ -17,8 +17,8 @@ from taylorank.cli.options import NO_OPTIONS, FileOptions
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
-from taylorank.registry import MODELS, model_named
 from taylorank.output import atomic_path, output_folder
+from taylorank.registry import MODELS, model_named
 from taylorank.selection import Trial, Tuning, split_blocks
 from taylorank.selection import tune as search
 

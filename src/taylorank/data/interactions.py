@@ -81,11 +81,12 @@ class Interactions:
         items: tuple[Ids, NDArray[np.int32]],
         *,
         strengths: Weights | None = None,
+        timestamps: NDArray[Any] | None = None,
     ) -> Interactions:
         """Build over given id spaces: (ids, position of each row) for users and for items."""
         from taylorank.data.assemble import from_codes
 
-        return from_codes(users, items, strengths, None, duplicates="last", action="from positions")
+        return from_codes(users, items, strengths, timestamps, duplicates="last", action="from positions")
 
     @classmethod
     def from_matrix(cls, matrix: Any, *, users: Ids | None = None, items: Ids | None = None) -> Interactions:

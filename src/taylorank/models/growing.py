@@ -19,7 +19,6 @@ from taylorank.models.factor import FactorModel, Floats
 from taylorank.models.fitting import FitProgress, Watch, check_metric
 from taylorank.models.histories import over_items, training_data
 from taylorank.models.parameters import check_parameters
-from taylorank.models.training_record import TrainingRecord
 
 
 class GrowingModel(FactorModel):

@@ -31,6 +31,7 @@ def over_items(data: Interactions, items: Ids) -> Interactions:
         (kept.users, kept.by_user.row_of_entry()),
         (items, position[kept.by_user.indices].astype(np.int32)),
         strengths=None if kept.is_binary else kept.strengths,
+        timestamps=kept.timestamps,
     )
 
 

@@ -71,12 +71,14 @@ def _left_out(
 def _by_product(model: Any, hidden: Hidden, allowed: NDArray[np.bool_] | None) -> BestOf:
     of_users, of_items = model.export_factors()
     of_items = of_items.astype(np.float32, copy=False)
+    on_device = getattr(model, "device_top_k", None)  # a model that lives on a device ranks there
+    top = top_products if on_device is None else on_device
 
     def best(users: NDArray[np.int64], k: int) -> Best:
         chosen = _chosen_rows(of_users, users).astype(np.float32, copy=False)
         rows = hidden.of(users)
         try:
-            return top_products(chosen, of_items, k=min(k, len(of_items)), seen=rows, allowed=allowed)
+            return top(chosen, of_items, k=min(k, len(of_items)), seen=rows, allowed=allowed)
         except ParameterError:
             _name_broken_user(model, users, chosen, of_items)
             raise

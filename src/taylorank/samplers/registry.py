@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 from taylorank.errors import ParameterError
 from taylorank.samplers.dynamic import DynamicSampler
 from taylorank.samplers.in_batch import InBatchSampler
 from taylorank.samplers.independent import PopularitySampler, UniformSampler
-from taylorank.samplers.sampler import Sampler
 
-SAMPLERS: dict[str, Callable[..., Sampler]] = {
+SAMPLERS: dict[str, Any] = {
     "uniform": UniformSampler,
     "popularity": PopularitySampler,
     "dynamic": DynamicSampler,
@@ -23,7 +22,7 @@ def names() -> tuple[str, ...]:
     return tuple(SAMPLERS)
 
 
-def get(name: str) -> Callable[..., Sampler]:
+def get(name: str) -> Any:
     """Return the class of the sampler called `name`."""
     try:
         return SAMPLERS[name]

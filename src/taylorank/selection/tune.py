@@ -10,12 +10,12 @@ from typing import Any, Literal
 from taylorank.data import Interactions, merge
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.recommender import Recommender
-from taylorank.registry import MODELS, model_named
 from taylorank.models.training_record import TrainingRecord
+from taylorank.registry import MODELS, model_named
 from taylorank.selection.advice import advise
 from taylorank.selection.journal import Journal
-from taylorank.selection.neural_space import neural_space
 from taylorank.selection.judge import Judge, Metric
+from taylorank.selection.neural_space import neural_space
 from taylorank.selection.path_search import has_path, path_search
 from taylorank.selection.space import SPACES, Choice, Range, Space, described
 from taylorank.selection.study import Budget, Study

@@ -25,7 +25,9 @@ OF_THE_MODEL = ("temperature", "similarity")  # Neural has a parameter for them
 WITH_POSITIVES = ("sampled-softmax", "sampled-softmax-all", "sampled-softmax-negatives", "nce")
 
 
-def check_composition(loss: str, backbone: str, sampler: str | None, *, temperature: float | None, optimizer: str) -> None:
+def check_composition(
+    loss: str, backbone: str, sampler: str | None, *, temperature: float | None, optimizer: str
+) -> None:
     """Refuse parts that cannot work together, with the reason."""
     of_loss, of_backbone = losses.get(loss), backbones.get(backbone)
     draws, traits = of_loss.kind == "sampled", criterion_traits(loss)
@@ -61,7 +63,9 @@ def default_sampler(loss: str, sampler: str | None) -> str | None:
     return sampler or ("uniform" if losses.get(loss).kind == "sampled" else None)
 
 
-def divided_options(loss: str, backbone: str, sampler: str | None, options: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+def divided_options(
+    loss: str, backbone: str, sampler: str | None, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], ...]:
     """Give each option to the part that has it, (of the loss, of the backbone, of the sampler)."""
     known = [
         set(losses.get(loss).options),
@@ -77,7 +81,7 @@ def divided_options(loss: str, backbone: str, sampler: str | None, options: Mapp
     return of_loss, of_backbone, of_sampler
 
 
-def option_names(kind: type) -> set[str]:
+def option_names(kind: Any) -> set[str]:
     """Return the options of a backbone or a sampler: the arguments that only this kind has."""
     return set(inspect.signature(kind.__init__).parameters) - {*OF_ALL, *OF_THE_MODEL}
 

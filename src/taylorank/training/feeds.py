@@ -78,7 +78,7 @@ class UserFeed:
     def batches(self, generator: torch.Generator) -> Iterator[Batch]:
         """Users in a random order."""
         order = self.users[torch.randperm(len(self.users), generator=generator, device=self.device)]
-        for users in order.split(self.batch_size):
+        for users in torch.split(order, self.batch_size):
             yield Batch(users, users, self.positives(users), self.weight_per_user * len(users))
 
     def positives(self, users: Tensor) -> Positives:
@@ -110,7 +110,7 @@ class PairFeed:
         """Pairs in a random order."""
         order = torch.randperm(len(self.users), generator=generator, device=self.device)
         rows = torch.arange(self.batch_size, device=self.device)
-        for places in order.split(self.batch_size):
+        for places in torch.split(order, self.batch_size):
             users = self.users[places]
             positives = Positives(rows[: len(places)], self.columns[places], self.weights[places])
             yield Batch(users, users, positives, self.mean_weight * len(places))
@@ -136,7 +136,7 @@ class SequenceFeed:
     def batches(self, generator: torch.Generator) -> Iterator[Batch]:
         """Users in a random order."""
         order = self.users[torch.randperm(len(self.users), generator=generator, device=self.device)]
-        for users in order.split(self.batch_size):
+        for users in torch.split(order, self.batch_size):
             histories = self.histories[users]
             places = histories[:, :-1] != self.padding  # (B, L)
             columns = histories[:, 1:][places]

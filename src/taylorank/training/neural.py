@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -26,7 +27,7 @@ PRECISIONS = ("float32", "bfloat16")
 
 
 class Neural(FactorModel):
-    """Minimise Σ_(x,y) r_xy I_x^(ρ−1) ℓ(o_x; y) by Adam, o_xy = the score of a backbone, ℓ a loss of the softmax family.
+    """Minimise Σ_(x,y) r_xy I_x^(ρ−1) ℓ(o_x; y) by Adam: o_xy the score of a backbone, ℓ a loss of the softmax family.
 
     `taylorank.losses.names()`, `backbones.names()` and `samplers.names()` list the parts; docs/losses.md says what each
     loss is good for. Needs torch: pip install 'taylorank[torch]'.
@@ -121,6 +122,15 @@ class Neural(FactorModel):
         """Whether inner products of the factors rank as the scores do; a tree of items does not."""
         return self.loss != "hsm"
 
+    @property
+    def device_top_k(self) -> Any:
+        """What ranks products on the device; None: the kernels of the CPU do."""
+        if self.device == "cpu" or importlib.util.find_spec("torch") is None:
+            return None
+        from taylorank.training import device_top_k
+
+        return device_top_k.top_k if device_top_k.is_there() else None
+
     def fit(
         self,
         train: Any,
@@ -134,8 +144,8 @@ class Neural(FactorModel):
     ) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
-        `callback` hears of every epoch (`FitProgress`) and stops the fit by returning True. With `valid` the `metric` is
-        measured after each epoch; the fit stops when it has not improved for `patience` epochs and keeps the best.
+        `callback` hears of every epoch (`FitProgress`) and stops the fit by returning True. With `valid` the `metric`
+        is measured after each epoch; the fit stops when it has not improved for `patience` epochs and keeps the best.
         `start`, a fitted factor model such as RG2, gives the first embeddings. If the fit is interrupted (Ctrl-C),
         `checkpoint` is the file that it leaves; the same call goes on from there, on the CPU to the same bits. A fit
         that does not end leaves the model as it was.
@@ -203,4 +213,5 @@ class Neural(FactorModel):
         require_torch()
         from taylorank.training.restore import folded_in
 
-        return folded_in(self, read_interactions(histories))
+        model: Self = folded_in(self, read_interactions(histories))
+        return model

@@ -47,7 +47,7 @@ def set_weights(parameters: list[torch.nn.Parameter], weights: NDArray[np.float3
     count = sum(p.numel() for p in parameters)
     values = torch.as_tensor(weights[len(weights) - count :])
     with torch.no_grad():
-        for parameter, part in zip(parameters, values.split([p.numel() for p in parameters]), strict=True):
+        for parameter, part in zip(parameters, torch.split(values, [p.numel() for p in parameters]), strict=True):
             parameter.copy_(part.view_as(parameter))
 
 
@@ -78,7 +78,7 @@ def histories_of(parts: Parts, data: Interactions, *, length: int) -> NDArray[np
 def encode_histories(parts: Parts, encoded: Any, histories: NDArray[np.int64]) -> torch.Tensor:
     """Return the query of every history, that of its last place; (M, K)."""
     device = next(parts.backbone.parameters()).device
-    blocks = torch.as_tensor(histories).split(BLOCK)
+    blocks = torch.split(torch.as_tensor(histories), BLOCK)
     return torch.cat([encoded.queries(block.to(device))[:, -1] for block in blocks])
 
 
@@ -97,12 +97,13 @@ def tree_scores(model: Neural, users: NDArray[np.int64]) -> NDArray[np.float32]:
         )
         set_weights(list(built.parameters()), model.weights_)
         criterion = model.__dict__["_tree"] = (model.weights_, built)
+    tree: Any = criterion[1]
     with torch.no_grad():
-        scores: NDArray[np.float32] = criterion[1].scores(torch.as_tensor(model.user_factors[users])).numpy()
+        scores: NDArray[np.float32] = tree.scores(torch.as_tensor(model.user_factors[users])).numpy()
     return scores
 
 
-def folded_in(model: Neural, histories: Interactions) -> Neural:
+def folded_in(model: Neural, histories: Interactions) -> Any:
     """Return the model for other users, whose histories the backbone reads."""
     from taylorank import backbones
 

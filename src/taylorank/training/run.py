@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.models.checkpoint import Checkpoint
-from taylorank.models.fitting import FitProgress
 from taylorank.models.factor import FactorModel
+from taylorank.models.fitting import FitProgress
 from taylorank.ranking.evaluate import evaluate
 from taylorank.solvers.sweeps import SweepState
 from taylorank.training.feeds import Feed, PairFeed, SequenceFeed, UserFeed, pair_weights

@@ -26,9 +26,7 @@ def make_optimizer(
     more: dict[str, Any] = {"lr": learning_rate}
     if name == "sparse-adam":
         if weight_decay:
-            raise ParameterError(
-                f"sparse-adam has no weight decay (now {weight_decay})", "use regularization, or adam"
-            )
+            raise ParameterError(f"sparse-adam has no weight decay (now {weight_decay})", "use regularization, or adam")
         return torch.optim.SparseAdam(given, **more)
     if name == "sgd":
         return torch.optim.SGD(given, momentum=0.9, weight_decay=weight_decay, **more)
