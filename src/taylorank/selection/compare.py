@@ -131,7 +131,7 @@ def compare(
                     callback(CompareProgress(one.label, seed, stage, done, total))
 
             assert parts is not None
-            journal = None if file is None else Path(f"{os.fspath(file)}.{one.name}.{seed}.tuning")
+            journal = None if file is None else Path(f"{os.fspath(file)}.{one.name.replace('/', '+')}.{seed}.tuning")
             follows = seed == record["settings"]["seeds"][0]
             run = run_one(one, parts, plan, seed=seed, journal=journal, follows=follows, tell=tell)
             keep_run(record, run, file)

@@ -1,0 +1,133 @@
+"""The softmax family against itself: every composition tuned with the same budget, on one protocol.
+
+Needs torch, and nothing else beyond NumPy and SciPy, so that it runs where little is installed; each composition is a
+process of its own, several at a time. The data is a file of `Interactions.save_npz`, or two for a published split.
+
+    python -m taylorank.bench.softmax_family ml-1m.npz --compositions softmax,bpr,bpr/lightgcn --trials 16 --seeds 0 \\
+        --jobs 8 --json out.json
+    python -m taylorank.bench.softmax_family gowalla-train.npz --test gowalla-test.npz --compositions softmax --json g.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from taylorank.data import Interactions
+from taylorank.registry import model_named
+from taylorank.selection import compare
+from taylorank.selection.join import join_records
+from taylorank.selection.record import load_record, save_record
+from taylorank.training.names import LOSS_NAMES
+
+METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20")
+EPOCHS = {"mf": 50, "lightgcn": 50, "sasrec": 50, "two-tower": 50}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One composition to tune, fit and test."""
+
+    composition: str
+    train: str
+    test: str | None
+    trials: int
+    seeds: tuple[int, ...]
+    epochs: int | None
+    params: tuple[tuple[str, Any], ...]
+    name: str
+    file: str
+
+
+def run_job(job: Job) -> str:
+    """Compare a composition with nobody; return the file of the record."""
+    import torch
+
+    torch.set_num_threads(1)
+    train = Interactions.load_npz(job.train)
+    data: Any = train if job.test is None else (train, Interactions.load_npz(job.test))
+    model = model_named(job.composition)
+    backbone = model.get_params()["backbone"]
+    model.set_params(epochs=job.epochs or EPOCHS[backbone], **dict(job.params))
+    compare(
+        data,
+        {job.composition: model},
+        protocol="papers" if job.test is None else "published",
+        seeds=job.seeds,
+        trials=job.trials,
+        metrics=METRICS,
+        file=job.file,
+        name=job.name,
+        command=" ".join(["python -m taylorank.bench.softmax_family", *sys.argv[1:]]),
+    )
+    return job.file
+
+
+def run_jobs(jobs: list[Job], *, at_once: int, out: Path) -> None:
+    """Run the jobs, some at a time; after each, `out` holds all that is done."""
+    began, done = time.perf_counter(), []
+    with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(run_job, job): job for job in jobs}
+        for future in as_completed(waiting):
+            done.append(future.result())
+            record = join_records([load_record(file) for file in done])
+            save_record(record, out)
+            job = waiting[future]
+            print(f"{time.perf_counter() - began:6.0f} s  {job.composition}: {_told(record, job)}", flush=True)
+
+
+def _told(record: dict[str, Any], job: Job) -> str:
+    found = record["summary"]["models"][job.composition]
+    if "metrics" not in found:
+        return str(found["error"])
+    runs = [run for run in record["runs"] if run["model"] == job.composition]
+    values = "  ".join(f"{name} {found['metrics'][name]['mean']:.4f}" for name in METRICS)
+    return f"{values}  fit {found['fit_seconds']:.1f} s  {runs[0]['params']}"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(description="Compositions of loss, backbone and sampler, tuned alike.")
+    parser.add_argument("train", help="a file of Interactions.save_npz")
+    parser.add_argument("--test", help="the test part of a published split")
+    parser.add_argument("--compositions", default=",".join(LOSS_NAMES), help="loss/backbone/sampler, with commas between")
+    parser.add_argument("--trials", type=int, default=16, help="fits of tuning per composition and seed")
+    parser.add_argument("--seeds", default="0", help="with commas between")
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--set", action="append", default=[], help="a parameter of all models, name=number")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    parser.add_argument("--json", required=True, help="file for the results")
+    given = parser.parse_args(arguments)
+    params = tuple((name, _number(value)) for name, _, value in (text.partition("=") for text in given.set))
+    with tempfile.TemporaryDirectory() as folder:
+        first = Job(
+            composition="",
+            train=given.train,
+            test=given.test,
+            trials=given.trials,
+            seeds=tuple(int(seed) for seed in given.seeds.split(",")),
+            epochs=given.epochs,
+            params=params,
+            name=Path(given.train).stem,
+            file="",
+        )
+        jobs = [
+            replace(first, composition=name, file=str(Path(folder) / f"{name.replace('/', '+')}.json"))
+            for name in given.compositions.split(",")
+        ]
+        run_jobs(jobs, at_once=given.jobs, out=Path(given.json))
+
+
+def _number(text: str) -> float | int:
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+if __name__ == "__main__":
+    main()
