@@ -24,11 +24,13 @@ from taylorank.data import Interactions
 from taylorank.registry import model_named
 from taylorank.selection import compare
 from taylorank.selection.join import join_records
+from taylorank.selection.neural_space import OVER_ALL_ITEMS
 from taylorank.selection.record import load_record, save_record
 from taylorank.training.names import LOSS_NAMES
 
 METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20")
-EPOCHS = {"mf": 50, "lightgcn": 50, "sasrec": 50, "two-tower": 50}
+EPOCHS = {"mf": 50, "lightgcn": 50, "sasrec": 40, "two-tower": 50}
+PAIRS = 16_384  # per step, for losses that take pairs: a GPU is not kept busy by fewer
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ def run_job(job: Job) -> str:
     train = Interactions.load_npz(job.train)
     data: Any = train if job.test is None else (train, Interactions.load_npz(job.test))
     model = model_named(job.composition)
-    backbone = model.get_params()["backbone"]
+    loss, backbone = (model.get_params()[part] for part in ("loss", "backbone"))
+    if loss not in OVER_ALL_ITEMS or loss == "hsm":
+        model.set_params(batch_size=None if backbone == "sasrec" else PAIRS)
     model.set_params(epochs=job.epochs or EPOCHS[backbone], **dict(job.params))
     compare(
         data,

@@ -40,6 +40,7 @@ def row_loss(loss: RowLoss, scores: Tensor, rows: Tensor, columns: Tensor, *, ma
     return values
 
 
+@torch.compiler.disable  # type: ignore[untyped-decorator, unused-ignore]  # gradients made in the forward pass
 def product_loss(
     loss: RowLoss,
     queries: Tensor,

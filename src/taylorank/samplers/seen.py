@@ -12,6 +12,7 @@ from taylorank.data import CSR
 from taylorank.errors import ParameterError
 
 SPREAD = -7046029254386353131  # 2⁶⁴/φ as a signed word: Fibonacci hashing
+CUDA_ROUNDS = 3  # every one draws for all
 TABLE_LIMIT = 30  # bits: the filter takes at most 1 GiB
 
 
@@ -38,6 +39,9 @@ class Seen:
     def contains(self, users: Tensor, columns: Tensor) -> Tensor:
         """Return whether each pair is in the set; users and columns broadcast."""
         keys = users * self.n_items + columns
+        if keys.is_cuda:  # searching for all is quicker than waiting to know which are worth it
+            at = torch.searchsorted(self._keys, keys).clamp_(max=len(self._keys) - 1)
+            return self._keys[at] == keys
         flat = keys.reshape(-1)
         found = self._filter.index_select(0, self._cells(flat))
         suspects = found.nonzero().squeeze(1)
@@ -62,6 +66,11 @@ def draw_unseen(
     """
     columns = propose(shape)
     mask = seen.contains(users[:, None], columns)
+    if columns.is_cuda:  # draw all again rather than wait to know how many
+        for _ in range(min(rounds, CUDA_ROUNDS)):
+            columns = torch.where(mask, propose(shape), columns)
+            mask = seen.contains(users[:, None], columns)
+        return columns, mask
     flat, flat_mask = columns.view(-1), mask.view(-1)
     for _ in range(rounds):
         again = flat_mask.nonzero().squeeze(1)

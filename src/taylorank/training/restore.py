@@ -85,6 +85,7 @@ def encode_histories(parts: Parts, encoded: Any, histories: NDArray[np.int64]) -
 def tree_scores(model: Neural, users: NDArray[np.int64]) -> NDArray[np.float32]:
     """Return log probabilities of all items under a tree, (len(users), N)."""
     criterion = model.__dict__.get("_tree")
+    device = "cuda" if model.device != "cpu" and torch.cuda.is_available() else "cpu"
     if criterion is None or criterion[0] is not model.weights_:
         from taylorank import losses
 
@@ -96,10 +97,12 @@ def tree_scores(model: Neural, users: NDArray[np.int64]) -> NDArray[np.float32]:
             **{k: v for k, v in (model.options or {}).items() if k in losses.get(model.loss).options},
         )
         set_weights(list(built.parameters()), model.weights_)
+        built.to(device)
         criterion = model.__dict__["_tree"] = (model.weights_, built)
     tree: Any = criterion[1]
     with torch.no_grad():
-        scores: NDArray[np.float32] = tree.scores(torch.as_tensor(model.user_factors[users])).numpy()
+        queries = torch.as_tensor(model.user_factors[users], device=device)
+        scores: NDArray[np.float32] = tree.scores(queries).cpu().numpy()
     return scores
 
 
