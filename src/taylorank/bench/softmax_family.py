@@ -30,7 +30,8 @@ from taylorank.training.names import LOSS_NAMES
 
 METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20")
 EPOCHS = {"mf": 50, "lightgcn": 50, "sasrec": 40, "two-tower": 50}
-PAIRS = 16_384  # per step, for losses that take pairs: a GPU is not kept busy by fewer
+PAIRS = 65_536  # per step, for losses that take pairs: as many steps per epoch as the losses over all items make
+HISTORIES = 512  # per step, for SASRec
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,9 @@ def run_job(job: Job) -> str:
     model = model_named(job.composition)
     loss, backbone = (model.get_params()[part] for part in ("loss", "backbone"))
     if loss not in OVER_ALL_ITEMS or loss == "hsm":
-        model.set_params(batch_size=None if backbone == "sasrec" else PAIRS)
+        model.set_params(batch_size=PAIRS)
+    if backbone == "sasrec":
+        model.set_params(batch_size=HISTORIES)
     model.set_params(epochs=job.epochs or EPOCHS[backbone], **dict(job.params))
     compare(
         data,
