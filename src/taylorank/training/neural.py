@@ -23,7 +23,12 @@ from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.torch_extra import require_torch
 
-PRECISIONS = ("float32", "bfloat16")
+CHOICES = {
+    "optimizer": ("adam", "adamw", "sgd", "sparse-adam"),
+    "schedule": ("constant", "cosine"),
+    "precision": ("float32", "bfloat16"),
+    "device": ("auto", "cpu", "cuda"),
+}
 
 
 class Neural(FactorModel):
@@ -175,10 +180,17 @@ class Neural(FactorModel):
 
     def _check(self) -> None:
         from taylorank.training.composition import check_composition, default_sampler, divided_options
-        from taylorank.training.schedules import OPTIMIZERS, SCHEDULES
 
         check_parameters(self)
-        for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES), ("precision", PRECISIONS)):
+        if self.temperature == 0:
+            raise ParameterError("temperature=0 divides by nothing", "give a positive number, such as 0.1, or None")
+        if isinstance(self.negatives, bool) or not float(self.negatives).is_integer() or self.negatives < 1:
+            raise ParameterError(f"negatives={self.negatives!r} is not a count", "give 1 or more")
+        if not isinstance(self.compile, bool):
+            raise ParameterError(f"compile={self.compile!r} is neither True nor False", "give one of them")
+        if not isinstance(self.options, Mapping | None):
+            raise ParameterError(f"options={self.options!r} is no mapping", 'write {"layers": 2}')
+        for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {', '.join(known)}")
         check_composition(

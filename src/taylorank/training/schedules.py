@@ -10,9 +10,6 @@ import torch
 
 from taylorank.errors import ParameterError
 
-OPTIMIZERS = ("adam", "adamw", "sgd", "sparse-adam")
-SCHEDULES = ("constant", "cosine")
-
 
 def make_optimizer(
     name: str, parameters: Iterable[torch.nn.Parameter], *, learning_rate: float, weight_decay: float
