@@ -3,7 +3,7 @@
 Needs torch, and nothing else beyond NumPy and SciPy, so that it runs where little is installed; each composition is a
 process of its own, several at a time. The data is a file of `Interactions.save_npz`, or two for a published split.
 
-    python -m taylorank.bench.softmax_family ml-1m.npz --compositions softmax,bpr,bpr/lightgcn --trials 16 --json out.json
+    python -m taylorank.bench.softmax_family ml-1m.npz --compositions bpr,bpr/lightgcn --trials 16 --json out.json
     python -m taylorank.bench.softmax_family gowalla-train.npz --test gowalla-test.npz --trials 8 --json gowalla.json
 """
 
