@@ -22,6 +22,7 @@ BENCHMARKS = {
     "growth": "taylorank.bench.growth",
     "memory": "taylorank.bench.memory",
     "svd": "taylorank.bench.svd",
+    "epochs": "taylorank.bench.epochs",
 }
 
 
