@@ -26,7 +26,9 @@ def run(code: str) -> str:
 
 
 def test_the_closed_forms_need_no_torch():
-    code = "import taylorank as tr; d = tr.planted(50, 20, interactions=400); print(tr.RG2(4).fit(d).item_factors.shape)"
+    code = (
+        "import taylorank as tr; d = tr.planted(50, 20, interactions=400); print(tr.RG2(4).fit(d).item_factors.shape)"
+    )
     assert "(20, 4)" in run(code)
 
 

@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 
 from taylorank.checks import check_whole
 from taylorank.data import Interactions
-from taylorank.data.shuffle import rank_within_rows
+from taylorank.data.shuffle import rank_within_rows, tie_keys
 from taylorank.errors import DataError
 
 
 def sequences(data: Interactions, length: int) -> NDArray[np.int64]:
     """Return the last `length` items of each user, oldest first, (M, length), padded on the left with n_items.
 
-    Items of one moment stand in the order of their numbers.
+    Items of one moment stand in a random order, the one of `split_last`: an order by number could be learned, and would
+    not be there in life.
 
     >>> data = Interactions.from_arrays(["ann", "ann", "bob"], ["tea", "milk", "tea"], timestamps=[2, 1, 1])
     >>> list(data.item_ids)
@@ -26,7 +27,8 @@ def sequences(data: Interactions, length: int) -> NDArray[np.int64]:
            [2, 2, 1]])
     """
     check_whole(length, "length")
-    newest_first = np.argsort(times_of(data), kind="stable")[::-1]
+    times = times_of(data)
+    newest_first = np.lexsort((tie_keys(data.by_user.indices, times), times))[::-1]
     rank = rank_within_rows(data.by_user, newest_first)  # 0 = newest
     kept = np.flatnonzero(rank < length)
     result = np.full((data.n_users, length), data.n_items, dtype=np.int64)

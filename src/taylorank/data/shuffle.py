@@ -22,6 +22,17 @@ def random_keys(count: int, seed: int) -> NDArray[np.uint64]:
     return _mix(np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + start)
 
 
+def tie_keys(columns: NDArray[Any], times: NDArray[Any], seed: int = 0) -> NDArray[np.uint64]:
+    """Return a 64-bit number for each (item, moment): a random order among what happened at one moment.
+
+    It depends on nothing else, so that parts of a split, and other users with the same history, have the same order.
+    """
+    check_seed(seed)
+    start = _mix(np.array([seed], dtype=np.uint64))
+    moments = np.ascontiguousarray(times).astype(np.float64 if times.dtype.kind == "f" else np.int64).view(np.uint64)
+    return _mix(_mix(moments + start) + np.asarray(columns).astype(np.uint64))
+
+
 def check_seed(seed: int) -> None:
     """Refuse what is no whole number from 0 to 2⁶⁴ - 1."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:

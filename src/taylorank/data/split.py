@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data.interactions import Interactions
-from taylorank.data.shuffle import random_keys, rank_within_rows
+from taylorank.data.shuffle import random_keys, rank_within_rows, tie_keys
 from taylorank.errors import DataError, ParameterError
 
 NAMES = {2: ("train", "test"), 3: ("train", "valid", "test")}
@@ -44,7 +44,7 @@ def split_last(
     """Give each user's last `test` interactions to test and the `valid` before them to validation (leave-one-out).
 
     Train keeps at least one interaction of each user; test is served before validation. Interactions of one user
-    at the same moment are ordered at random by `seed`.
+    at the same moment are ordered at random by `seed`; with seed 0 as models that read histories order them.
     """
     times = _times(data, "split_last")
     for name, count in (("valid", valid), ("test", test)):
@@ -53,7 +53,7 @@ def split_last(
     lengths = data.by_user.row_lengths
     to_test = np.minimum(test, np.maximum(lengths - 1, 0))
     to_valid = np.minimum(valid, np.maximum(lengths - 1 - to_test, 0))
-    newest_first = np.lexsort((random_keys(data.nnz, seed), times))[::-1]
+    newest_first = np.lexsort((tie_keys(data.by_user.indices, times, seed), times))[::-1]
     rank = rank_within_rows(data.by_user, newest_first)
     train, middle, last = _cut(data, rank, [to_test, to_valid], f"split_last({valid}, {test})")
     return train, middle, last
