@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-import taylorank as tr  # noqa: E402
-from taylorank.backbones import sequences  # noqa: E402
+import taylorank as tr
+from taylorank.backbones import sequences
 
 
 @pytest.fixture

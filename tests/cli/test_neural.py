@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-import taylorank as tr  # noqa: E402
-from taylorank.cli import main  # noqa: E402
+import taylorank as tr
+from taylorank.cli import main
 
 
 @pytest.fixture(scope="module")
