@@ -23,7 +23,7 @@ from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.torch_extra import require_torch
 
-PRECISIONS = ("float32", "bfloat16")
+PRECISIONS = ("float32", "bfloat16", "float64")
 
 
 class Neural(FactorModel):
@@ -53,7 +53,11 @@ class Neural(FactorModel):
     options
         More options by name, of the loss, the backbone or the sampler: {"alpha": 1.3} for entmax, {"layers": 2} …
     precision
-        "float32", or "bfloat16" for mixed precision.
+        "float32", or "bfloat16" for mixed precision; for newton "float32" or "float64".
+    optimizer
+        "adam", "adamw", "sgd", "sparse-adam"; or "newton" for rg2 and rgx on mf, lightgcn and two-tower: second-order
+        steps over all pairs at once (see `training.newton`). An epoch is then one such step, `regularization` the λ of
+        RG2 (`penalty_` of a fitted one) on the vectors, `batch_size` the rows encoded at a time; there is no rate.
     compile
         Compile the step with torch.compile.
     device
@@ -174,17 +178,30 @@ class Neural(FactorModel):
         return None if path is None else open_checkpoint(path, self, data, valid=valid, metric=metric)
 
     def _check(self) -> None:
-        from taylorank.training.composition import check_composition, default_sampler, divided_options
-        from taylorank.training.schedules import OPTIMIZERS, SCHEDULES
+        from taylorank.training.composition import (
+            check_composition,
+            default_sampler,
+            divided_options,
+            option_of_loss,
+        )
+        from taylorank.training.schedules import OPTIMIZERS, SCHEDULES, SECOND_ORDER
 
         check_parameters(self)
-        for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES), ("precision", PRECISIONS)):
+        for name, known in (("optimizer", (*OPTIMIZERS, SECOND_ORDER)), ("schedule", SCHEDULES), ("precision", PRECISIONS)):
             if getattr(self, name) not in known:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {', '.join(known)}")
         check_composition(
             self.loss, self.backbone, self.sampler, temperature=self.temperature, optimizer=self.optimizer
         )
-        divided_options(self.loss, self.backbone, default_sampler(self.loss, self.sampler), self.options or {})
+        options = self.options or {}
+        divided_options(self.loss, self.backbone, default_sampler(self.loss, self.sampler), options)
+        if self.optimizer == SECOND_ORDER:
+            from taylorank.training.second_order import check_newton
+
+            refresh = option_of_loss(self.loss, options, "refresh")
+            check_newton(self.loss, self.backbone, precision=self.precision, refresh=refresh)
+        elif self.precision == "float64":
+            raise ParameterError("precision='float64' is for newton", "choose float32 or bfloat16")
 
     def _keep(self, vectors: tuple[Floats, Floats], weights: Floats) -> None:
         self.user_factors_, self.item_factors_ = vectors

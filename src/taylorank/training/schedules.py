@@ -11,6 +11,7 @@ import torch
 from taylorank.errors import ParameterError
 
 OPTIMIZERS = ("adam", "adamw", "sgd", "sparse-adam")
+SECOND_ORDER = "newton"  # made by `training.second_order`
 SCHEDULES = ("constant", "cosine")
 
 
