@@ -45,9 +45,7 @@ class Features(nn.Module):
         columns = self.indices.index_select(0, entries)
         values = self.values.index_select(0, entries).to(self.table.dtype)
         try:
-            return functional.embedding_bag(
-                columns, self.table, ends - lengths, mode="sum", per_sample_weights=values
-            )
+            return functional.embedding_bag(columns, self.table, ends - lengths, mode="sum", per_sample_weights=values)
         except NotImplementedError:  # torch has no forward-mode derivative of it
             bags = torch.repeat_interleave(lengths)
             parts = functional.embedding(columns, self.table) * values[:, None]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-FARTHEST = 10.0
 Product = Callable[[Tensor], Tensor]
 
 
@@ -33,8 +32,7 @@ def truncated_cg(
     """Solve H d = −g until √(rᵀM⁻¹r) ≤ `tolerance` · its first value, or for `most` steps.
 
     Where a search direction p has pᵀH p ≤ 0 the model has no minimum along it: one step is taken as long as if the
-    curvature were |pᵀH p|, which descends, but no longer than `FARTHEST` times the longest before it, and the result
-    returned.
+    curvature were |pᵀH p|, which descends, but no longer than the longest step before it, and the result is returned.
     """
     d, r = torch.zeros_like(gradient), -gradient
     z = precondition(r)
@@ -45,7 +43,7 @@ def truncated_cg(
         Hp = product(p)
         bend = float(p @ Hp)
         if not bend > 0:
-            length = min(rz / -bend if bend else math.inf, FARTHEST * longest)
+            length = min(rz / -bend if bend else math.inf, longest)
             return Direction(d + length * p, r - length * Hp, done, is_convex=False)
         length = rz / bend
         longest = max(longest, length)

@@ -20,6 +20,10 @@ from taylorank.training.pair_objective import Pair
 
 Values = tuple[Tensor, ...]  # one per parameter
 
+with warnings.catch_warnings():  # the first jvp loads torch's own rules, with a warning that no user can mend
+    warnings.filterwarnings("ignore", category=DeprecationWarning)
+    jvp(torch.sin, (torch.zeros(()),), (torch.zeros(()),))
+
 
 class Encoders:
     """A module for the users and one for the items: row numbers (B,) → vectors (B, K).
@@ -155,7 +159,9 @@ class Encoders:
             except torch.OutOfMemoryError as error:
                 rows = self.row_batch or max(self.counts)
                 if rows <= 1:
-                    raise ParameterError("one row of the encoders does not fit the device", "use device='cpu'") from error
+                    raise ParameterError(
+                        "one row of the encoders does not fit the device", "use device='cpu'"
+                    ) from error
                 self.row_batch = rows = min(rows, max(self.counts)) // 2
             torch.cuda.empty_cache()
             warnings.warn(

@@ -187,7 +187,11 @@ class Neural(FactorModel):
         from taylorank.training.schedules import OPTIMIZERS, SCHEDULES, SECOND_ORDER
 
         check_parameters(self)
-        for name, known in (("optimizer", (*OPTIMIZERS, SECOND_ORDER)), ("schedule", SCHEDULES), ("precision", PRECISIONS)):
+        for name, known in (
+            ("optimizer", (*OPTIMIZERS, SECOND_ORDER)),
+            ("schedule", SCHEDULES),
+            ("precision", PRECISIONS),
+        ):
             if getattr(self, name) not in known:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {', '.join(known)}")
         check_composition(

@@ -25,7 +25,7 @@ from torch import Tensor
 from taylorank.errors import TrainingError
 from taylorank.training.conjugate import Direction, truncated_cg
 from taylorank.training.pair_objective import PairObjective, PairPoint
-from taylorank.training.preconditioner import Plain, RowBlocks
+from taylorank.training.preconditioner import RowBlocks, RowNorms
 from taylorank.training.tables import Tables
 
 ARMIJO = 1e-4
@@ -91,6 +91,8 @@ class NewtonCG:
         began = time.perf_counter()
         g = self.gradient()
         size = float(torch.linalg.vector_norm(g))
+        if not size and not self.iterations:
+            raise TrainingError("the gradient is 0 at the start, a saddle", "begin at random parameters (std above 0)")
         self.largest_gradient = max(self.largest_gradient, size)
         used, shape = self.damping, self._shape(g)
         found = self._direction(g, shape, size)
@@ -103,9 +105,7 @@ class NewtonCG:
             self._judge(promised)
         self.iterations += 1
         seconds = time.perf_counter() - began
-        return NewtonStep(
-            self.iterations, self.loss, size, found.steps, ratio, rate, used, found.is_convex, seconds
-        )
+        return NewtonStep(self.iterations, self.loss, size, found.steps, ratio, rate, used, found.is_convex, seconds)
 
     def move(self, theta: Tensor) -> None:
         """Go to another θ."""
@@ -118,23 +118,26 @@ class NewtonCG:
 
     def product(self, direction: Tensor) -> Tensor:
         """H d, without damping."""
-        W, H = self.encoders.push(self.theta, direction)
         if self.recipe.curvature == "gauss-newton":
-            product = self.encoders.pull(self.theta, self.point.gauss_newton(W, H))
+            product = self._gauss_newton(direction)
         else:
+            products = self.point.hessian(*self.encoders.push(self.theta, direction))
             product = self.encoders.pull_with_curvature(
-                self.theta, self.point.hessian(W, H), direction=direction, gradients=self.point.gradient
+                self.theta, products, direction=direction, gradients=self.point.gradient
             )
         return product + self.recipe.weight_decay * direction
 
-    def _shape(self, g: Tensor) -> Any:
+    def _shape(self, g: Tensor) -> RowBlocks | RowNorms:
+        decay = self.recipe.weight_decay
         if isinstance(self.encoders, Tables):
-            return RowBlocks(self.encoders, self.point, decay=self.recipe.weight_decay)
-        along = self.encoders.push(self.theta, g)
-        bend = sum(float((a * b).sum()) for a, b in zip(along, self.point.gauss_newton(*along), strict=True))
-        return Plain(bend / max(float(g @ g), 1e-300))
+            return RowBlocks(self.encoders, self.point, decay=decay)
+        return RowNorms(self._gauss_newton, g, seed=self.iterations, floor=decay)
 
-    def _direction(self, g: Tensor, shape: Any, size: float) -> Direction:
+    def _gauss_newton(self, direction: Tensor) -> Tensor:
+        along = self.encoders.push(self.theta, direction)
+        return self.encoders.pull(self.theta, self.point.gauss_newton(*along))
+
+    def _direction(self, g: Tensor, shape: RowBlocks | RowNorms, size: float) -> Direction:
         return truncated_cg(
             lambda p: self.product(p) + shape.damped(p, self.damping),
             g,
@@ -143,7 +146,7 @@ class NewtonCG:
             most=self.recipe.cg_steps,
         )
 
-    def _promise(self, g: Tensor, found: Direction, rate: float, shape: Any) -> float:
+    def _promise(self, g: Tensor, found: Direction, rate: float, shape: RowBlocks | RowNorms) -> float:
         """What the undamped quadratic model says a step of this rate gains."""
         d = found.step
         bend = found.curvature(g) - float(d @ shape.damped(d, self.damping))
@@ -187,7 +190,8 @@ class NewtonCG:
             self.damping = max(self.damping / 4, LEAST_DAMPING)
 
     def _judge(self, promised: float) -> None:
-        if promised <= self.recipe.tolerance * (self.first_loss - self.loss):
+        gained = max(self.first_loss, 0.0) - self.loss  # since the start, or since zero vectors, whose loss is 0
+        if promised <= self.recipe.tolerance * gained:
             self.finished = "the model promises no more"
 
     def _point(self, theta: Tensor) -> PairPoint:

@@ -177,9 +177,7 @@ def rg_pairs(
     )
 
 
-def weighted_pairs(
-    objective: Weighted, *, dtype: torch.dtype = torch.float32, device: str = "cpu"
-) -> PairObjective:
+def weighted_pairs(objective: Weighted, *, dtype: torch.dtype = torch.float32, device: str = "cpu") -> PairObjective:
     """Return an objective with weights per cell (WRMF, iALS, sampled RG²), less its constant."""
     rows: CSR = objective.by_user
     extra, targets = (np.broadcast_to(values, rows.nnz) for values in (objective.extra, objective.targets))
@@ -199,6 +197,6 @@ def weighted_pairs(
 
 def _caster(dtype: torch.dtype, device: str) -> Any:
     def tensor(values: NDArray[Any]) -> Tensor:
-        return torch.as_tensor(np.ascontiguousarray(values, dtype=np.float64)).to(device=device, dtype=dtype)
+        return torch.as_tensor(np.array(values, dtype=np.float64)).to(device=device, dtype=dtype)
 
     return tensor

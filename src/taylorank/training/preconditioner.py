@@ -1,13 +1,14 @@
-"""The blocks of the Gauss-Newton matrix that belong to one row each, inverted.
+"""What is known of the curvature without solving: blocks that belong to one row each, or a diagonal.
 
 For vectors that are parameters the block of user x is w_x (Ḡ + μ δ I) + λ_x I with Ḡ = Qᵀ diag(b) Q / Σ b (RG×: less
 m mᵀ), the same K × K matrix for all users up to two numbers, so one eigendecomposition serves all of them:
 O((M + N) K²) to apply. For RG this is c_x (G + (λ + μ δ) I). Observed pairs with weights of their own enter by their
-total, w_x = Σ_y (a_x b_y + e_xy). Items likewise. Other encoders have no such blocks.
+total, w_x = Σ_y (a_x b_y + e_xy). Items likewise. Other encoders get a diagonal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ import torch
 from torch import Tensor
 
 from taylorank.training.pair_objective import PairPoint
+
+PROBES = 4
+LEAST = 1e-3  # of the mean length: a parameter that bends nothing must not move without end
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,19 +68,30 @@ class RowBlocks:
         return self.tables.pull(residual, (self.users.solve(W, damping), self.items.solve(H, damping)))
 
 
-class Plain:
-    """Damping by a multiple of the curvature along the gradient, and no preconditioner."""
+class RowNorms:
+    """Damping and preconditioning for any encoders: the lengths n_i of the rows of the Gauss-Newton matrix B.
 
-    def __init__(self, scale: float) -> None:
-        self.scale = scale
+    With signs v drawn at random E[(B v)_i²] = n_i², so a few products estimate all of them. Parameters differ by
+    orders of magnitude in curvature (the embedding of a rare item, a weight that all rows share), and n tells by how
+    much.
+    """
+
+    def __init__(self, product: Callable[[Tensor], Tensor], like: Tensor, *, seed: int, floor: float) -> None:
+        draw = torch.Generator(like.device).manual_seed(seed)
+        squares = torch.zeros_like(like)
+        for _ in range(PROBES):
+            signs = torch.randint(2, like.shape, generator=draw, device=like.device).to(like.dtype).mul_(2).sub_(1)
+            squares += product(signs).square()
+        lengths = squares.div_(PROBES).sqrt_()
+        self.lengths = lengths + (LEAST * lengths.mean() + floor + torch.finfo(like.dtype).tiny)
 
     def damped(self, direction: Tensor, damping: float) -> Tensor:
-        """Return μ δ d."""
-        return (damping * self.scale) * direction
+        """Return μ D d, D = diag(n)."""
+        return damping * self.lengths * direction
 
     def solve(self, residual: Tensor, damping: float) -> Tensor:
-        """Return r."""
-        return residual
+        """Return r / ((1 + μ) n)."""
+        return residual / ((1 + damping) * self.lengths)
 
 
 def _blocks(weights: Tensor, penalty: Tensor, gram: Tensor) -> Blocks:

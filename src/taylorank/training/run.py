@@ -215,7 +215,7 @@ def make_feed(model: Neural, parts: Parts, data: Interactions, device: str) -> F
         size = model.batch_size or BATCH_SIZES["sequences"]
         return SequenceFeed(histories, padding=data.n_items, batch_size=size, device=device)
     weights = pair_weights(data, model.context_exponent)
-    if parts.criterion.kind in ("exact", "product"):
+    if parts.criterion.kind in ("exact", "product", "refresh"):
         return UserFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["users"], device=device)
     return PairFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["pairs"], device=device)
 

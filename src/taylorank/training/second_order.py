@@ -45,7 +45,9 @@ def check_newton(loss: str, backbone: str, *, precision: str, refresh: Any) -> N
     if precision not in PRECISIONS:
         raise ParameterError(f"newton cannot use precision={precision!r}", f"choose {' or '.join(PRECISIONS)}")
     if refresh not in (None, 1):
-        raise ParameterError(f"newton always looks at all items, so refresh={refresh!r} would do nothing", "leave it out")
+        raise ParameterError(
+            f"newton always looks at all items, so refresh={refresh!r} would do nothing", "leave it out"
+        )
 
 
 class SecondOrder:
@@ -75,9 +77,7 @@ class SecondOrder:
             context_exponent=context_exponent,
             dtype=np.float64,
         )
-        objective = rg_pairs(
-            rg, penalty=regularization, interaction=INTERACTION[loss], dtype=dtype, device=device
-        )
+        objective = rg_pairs(rg, penalty=regularization, interaction=INTERACTION[loss], dtype=dtype, device=device)
         tables = parts.backbone.tables
         encoders: Any = Encoders.of_backbone(parts.backbone, row_batch=row_batch) if tables is None else Tables(*tables)
         self.run = NewtonCG(encoders, objective, recipe)
