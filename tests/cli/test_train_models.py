@@ -117,7 +117,7 @@ def test_progress_is_told_on_a_terminal_alone():
         _fit(spy, None, quiet, None)
         assert spy.callback is None
     sweep = AlsSweep(4, {}, lambda: 123.456789, lambda last: None)
-    assert progress_line(FitProgress(4, 2.5, sweep=sweep)) == "step 4, loss 123.457, 2.5 s"
+    assert progress_line(FitProgress(4, 2.5, loss_of=lambda: sweep.loss)) == "step 4, loss 123.457, 2.5 s"
 
 
 def test_ctrl_c_while_fitting_leaves_nothing(log, tmp_path):

@@ -310,3 +310,13 @@ def test_selection_refuses_what_is_not_a_number():
     for select in (top_k_scores, reference.top_k_scores):
         with pytest.raises(ParameterError, match="row 3 and item 60 is not a number"):
             select(scores, 4)
+
+
+@pytest.mark.skipif(backend.native is None, reason="of the native kernels")
+def test_products_too_small_to_be_normal_count_as_nothing():
+    rng = np.random.default_rng(0)
+    users, items = (rng.normal(size=(n, 5)).astype(np.float32) * np.float32(1e-21) for n in (4, 9))
+    ids, scores = top_k(users, items, k=3)
+    assert ids.tolist() == [[0, 1, 2]] * 4  # all equal, so by number
+    assert not scores.any()
+    assert np.float32(1e-40) * np.float32(0.5) > 0  # the caller's arithmetic is as it was

@@ -114,6 +114,8 @@ def test_a_cold_user_is_explained_by_popularity(model, data):
 
 
 def test_popularity_is_that_of_training_after_fold_in_and_from_files(model, data, tmp_path):
+    if isinstance(model, tr.Neural):
+        pytest.skip("learns users by descent")
     order, counts = by_popularity(data)
     folded = model.fold_in([("new", 3), ("new", 1), ("empty", 99), ("new", 99)])
     assert folded.item_popularity.tolist() == counts.tolist()

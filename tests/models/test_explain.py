@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fitted import small
+from fitted import CLOSED_FORM, small
 
 import taylorank as tr
 from taylorank.data import CSR
 from taylorank.errors import DataError, ParameterError, UnknownIdError
 from taylorank.kernels import RowSystem, Tilt, row_solve
 from taylorank.models.explain import row_parts
-from taylorank.registry import MODELS
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +28,7 @@ def folded_score(model, data, user, item):
     return folded.scores(np.array([row]))[0, column]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", CLOSED_FORM)
 def test_contributions_sum_to_the_score_of_a_fold_in(name, data):
     model = small(name).fit(data)
     for user, item in ((0, "i03"), (7, "i11"), (39, "i24")):
@@ -44,7 +43,7 @@ def test_contributions_sum_to_the_score_of_a_fold_in(name, data):
         assert first.items.tolist() == why.items[:2].tolist()
 
 
-@pytest.mark.parametrize("name", [n for n in MODELS if n != "popularity"])
+@pytest.mark.parametrize("name", [n for n in CLOSED_FORM if n != "popularity"])
 def test_a_contribution_is_what_taking_the_item_away_would_show(name, data):
     """For the linear models: the score is linear in the history, so each item's part can be found by solving."""
     model = small(name).fit(data)
@@ -106,7 +105,7 @@ def test_parts_of_a_row_system_sum_to_its_solution():
         np.testing.assert_allclose(row_parts(system, Q, shares=shares).sum(axis=0), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", CLOSED_FORM)
 def test_what_cannot_be_explained_says_why(name, data, tmp_path):
     model = small(name).fit(data)
     with pytest.raises(UnknownIdError, match="fold_in"):

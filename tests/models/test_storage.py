@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 import pytest
-from fitted import small
+from fitted import CLOSED_FORM, small
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load as read_arrays
@@ -63,10 +63,12 @@ def test_a_loaded_model_is_the_saved_one(name, files, data, tmp_path):
     for users in (data.user_ids, data.user_ids[:1]):
         for got, expected in zip(again.recommend(users), model.recommend(users), strict=True):
             np.testing.assert_array_equal(got, expected)
-    history = [(1, "ü2"), (1, "ü3"), (2, "ü3")]
-    for got, expected in zip(again.fold_in(history).recommend([1]), model.fold_in(history).recommend([1]), strict=True):
-        np.testing.assert_array_equal(got, expected)
-    assert again.explain(1, "ü5").score == model.explain(1, "ü5").score
+    if name in CLOSED_FORM:
+        history = [(1, "ü2"), (1, "ü3"), (2, "ü3")]
+        lists, others = (which.fold_in(history).recommend([1]) for which in (again, model))
+        for got, expected in zip(lists, others, strict=True):
+            np.testing.assert_array_equal(got, expected)
+        assert again.explain(1, "ü5").score == model.explain(1, "ü5").score
     again.save(tmp_path / "again.tr")
     assert (tmp_path / "again.tr").read_bytes() == (tmp_path / "m.tr").read_bytes()
 

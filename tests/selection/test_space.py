@@ -8,12 +8,27 @@ import pytest
 from taylorank.errors import ParameterError
 from taylorank.registry import MODELS
 from taylorank.selection import SPACES, Choice, Range
+from taylorank.selection.neural_space import neural_space
 from taylorank.selection.space import described, lattice
+from taylorank.training import Neural
+from taylorank.training.names import LOSS_NAMES
 
 
 def test_every_model_has_a_space_of_its_own_parameters():
     for name, kind in MODELS.items():
-        assert set(SPACES[name]) <= set(kind().get_params()), name
+        space = neural_space(kind()) if name == "neural" else SPACES[name]
+        assert set(space) <= set(kind().get_params()), name
+
+
+@pytest.mark.parametrize("loss", LOSS_NAMES)
+def test_every_loss_has_a_space_that_its_composition_allows(loss):
+    space = neural_space(Neural(loss))
+    assert {"learning_rate", "regularization"} <= set(space)
+    pytest.importorskip("torch")
+    from taylorank import losses
+
+    assert ("negatives" in space) == (losses.get(loss).kind == "sampled")
+    assert loss != "sml" or "temperature" not in space
 
 
 @pytest.mark.parametrize("part", [Range(0.1, 5), Range(0.001, 10, log=True), Range(2, 90, log=True, integer=True)])

@@ -25,7 +25,12 @@ from taylorank.ranking import evaluate
 from taylorank.training import Neural
 
 # NDCG@10 on ML-1M: antklen/sasrec-bert4rec-recsys23, and Petrov and Macdonald 2023 (gSASRec).
-PUBLISHED = {"SASRec, BCE": 0.1341, "SASRec, cross-entropy": 0.1821, "SASRec, 3000 negatives": 0.1857, "gSASRec": 0.1726}
+PUBLISHED = {
+    "SASRec, BCE": 0.1341,
+    "SASRec, cross-entropy": 0.1821,
+    "SASRec, 3000 negatives": 0.1857,
+    "gSASRec": 0.1726,
+}
 METRICS = ("ndcg@10", "recall@10", "mrr@10")
 
 
@@ -111,7 +116,9 @@ def main(arguments: list[str] | None = None) -> None:
         "machine": describe_machine(),
         "published": PUBLISHED,
         "ties": given.ties,
-        **measure(in_order(Interactions.load_npz(given.data), given.ties, seed=given.seed), model, patience=given.patience),
+        **measure(
+            in_order(Interactions.load_npz(given.data), given.ties, seed=given.seed), model, patience=given.patience
+        ),
     }
     with atomic_path(given.json) as temporary:
         Path(temporary).write_text(json.dumps(result, indent=1) + "\n")

@@ -3,9 +3,8 @@
 Needs torch, and nothing else beyond NumPy and SciPy, so that it runs where little is installed; each composition is a
 process of its own, several at a time. The data is a file of `Interactions.save_npz`, or two for a published split.
 
-    python -m taylorank.bench.softmax_family ml-1m.npz --compositions softmax,bpr,bpr/lightgcn --trials 16 --seeds 0 \\
-        --jobs 8 --json out.json
-    python -m taylorank.bench.softmax_family gowalla-train.npz --test gowalla-test.npz --compositions softmax --json g.json
+    python -m taylorank.bench.softmax_family ml-1m.npz --compositions bpr,bpr/lightgcn --trials 16 --json out.json
+    python -m taylorank.bench.softmax_family gowalla-train.npz --test gowalla-test.npz --trials 8 --json gowalla.json
 """
 
 from __future__ import annotations
@@ -104,7 +103,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Compositions of loss, backbone and sampler, tuned alike.")
     parser.add_argument("train", help="a file of Interactions.save_npz")
     parser.add_argument("--test", help="the test part of a published split")
-    parser.add_argument("--compositions", default=",".join(LOSS_NAMES), help="loss/backbone/sampler, with commas between")
+    parser.add_argument(
+        "--compositions", default=",".join(LOSS_NAMES), help="loss/backbone/sampler, with commas between"
+    )
     parser.add_argument("--trials", type=int, default=16, help="fits of tuning per composition and seed")
     parser.add_argument("--seeds", default="0", help="with commas between")
     parser.add_argument("--epochs", type=int)

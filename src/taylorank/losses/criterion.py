@@ -59,7 +59,10 @@ class ExactCriterion(Criterion):
         mask: Tensor | None = None,
     ) -> Tensor:
         """Return the sum; `mask` (B, N) takes candidates out."""
-        return product_loss(self.loss, queries, items, positives, mask=mask, chunk_elements=self.chunk_elements)
+        total: Tensor = product_loss(
+            self.loss, queries, items, positives, mask=mask, chunk_elements=self.chunk_elements
+        )
+        return total
 
 
 class ProductCriterion(Criterion):

@@ -11,9 +11,9 @@ whose expected gradient is that of the exact loss through m and G, when m̂ and 
 weight of a query's positives). With `query_decay` > 0 h and H are means over the last 1/(1 − query_decay) batches:
 less noise, but the items then answer to queries of the past, which can make both sides circle.
 
-m̂ and Ĝ are refreshed every r steps from all items ("every r"), or moved towards those of the draws at each step
-("average", m̂ ← decay · m̂ + (1 − decay) · that of the draws: only the first step looks at all items; Krichene et al., "Efficient training on very large corpora via Gramian
-estimation", ICLR 2019).
+m̂ and Ĝ are computed anew from all items every `refresh` steps, or, with refresh="average", moved at each step towards
+those of the draws, m̂ ← decay · m̂ + (1 − decay) · mean of the draws: only the first step looks at all items (Krichene
+et al., "Efficient training on very large corpora via Gramian estimation", ICLR 2019).
 """
 
 from __future__ import annotations

@@ -79,8 +79,8 @@ Space = Mapping[str, Range | Choice]
 _RG: dict[str, Range | Choice] = {
     "factors": Choice((8, 16, 32, 64, 128, 256, 384, 512, 768, 1024)),
     "regularization": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)),
-    "proposal_exponent": Range(0.2, 1.0),
-    "context_exponent": Range(0.8, 1.6),
+    "proposal_exponent": Range(0.0, 1.0),
+    "context_exponent": Range(0.6, 2.0),
     "popularity_discount": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)),
 }
 _SAMPLED: dict[str, Range | Choice] = {

@@ -125,7 +125,8 @@ class Encoders:
         return tuple(part.view_as(p) for part, p in zip(parts, self.parameters, strict=True))
 
     def _per_side(self, work: Callable[[Any, int, slice], Tensor]) -> Pair:
-        return self._whole(lambda: tuple(torch.cat(list(self._batches(work, side))) for side in (0, 1)))
+        users, items = self._whole(lambda: [torch.cat(list(self._batches(work, side))) for side in (0, 1)])
+        return users, items
 
     def _summed(self, work: Callable[[Any, int, slice], Tensor]) -> Tensor:
         def total() -> Tensor:
@@ -135,7 +136,8 @@ class Encoders:
                 result += part
             return result
 
-        return self._whole(total)
+        result: Tensor = self._whole(total)
+        return result
 
     def _batches(self, work: Callable[[Any, int, slice], Tensor], side: int) -> Iterator[Tensor]:
         count, size = self.counts[side], self.row_batch or self.counts[side]

@@ -23,7 +23,12 @@ from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.torch_extra import require_torch
 
-PRECISIONS = ("float32", "bfloat16", "float64")
+CHOICES = {
+    "optimizer": ("adam", "adamw", "sgd", "sparse-adam", "newton"),
+    "schedule": ("constant", "cosine"),
+    "precision": ("float32", "bfloat16", "float64"),
+    "device": ("auto", "cpu", "cuda"),
+}
 
 
 class Neural(FactorModel):
@@ -178,34 +183,26 @@ class Neural(FactorModel):
         return None if path is None else open_checkpoint(path, self, data, valid=valid, metric=metric)
 
     def _check(self) -> None:
-        from taylorank.training.composition import (
-            check_composition,
-            default_sampler,
-            divided_options,
-            option_of_loss,
-        )
-        from taylorank.training.schedules import OPTIMIZERS, SCHEDULES, SECOND_ORDER
+        from taylorank.training.composition import check_composition, default_sampler, divided_options
+        from taylorank.training.second_order import check_order
 
         check_parameters(self)
-        for name, known in (
-            ("optimizer", (*OPTIMIZERS, SECOND_ORDER)),
-            ("schedule", SCHEDULES),
-            ("precision", PRECISIONS),
-        ):
+        if self.temperature == 0:
+            raise ParameterError("temperature=0 divides by nothing", "give a positive number, such as 0.1, or None")
+        if isinstance(self.negatives, bool) or not float(self.negatives).is_integer() or self.negatives < 1:
+            raise ParameterError(f"negatives={self.negatives!r} is not a count", "give 1 or more")
+        if not isinstance(self.compile, bool):
+            raise ParameterError(f"compile={self.compile!r} is neither True nor False", "give one of them")
+        if not isinstance(self.options, Mapping | None):
+            raise ParameterError(f"options={self.options!r} is no mapping", 'write {"layers": 2}')
+        for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {', '.join(known)}")
         check_composition(
             self.loss, self.backbone, self.sampler, temperature=self.temperature, optimizer=self.optimizer
         )
-        options = self.options or {}
-        divided_options(self.loss, self.backbone, default_sampler(self.loss, self.sampler), options)
-        if self.optimizer == SECOND_ORDER:
-            from taylorank.training.second_order import check_newton
-
-            refresh = option_of_loss(self.loss, options, "refresh")
-            check_newton(self.loss, self.backbone, precision=self.precision, refresh=refresh)
-        elif self.precision == "float64":
-            raise ParameterError("precision='float64' is for newton", "choose float32 or bfloat16")
+        divided_options(self.loss, self.backbone, default_sampler(self.loss, self.sampler), self.options or {})
+        check_order(self)
 
     def _keep(self, vectors: tuple[Floats, Floats], weights: Floats) -> None:
         self.user_factors_, self.item_factors_ = vectors

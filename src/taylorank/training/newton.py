@@ -17,13 +17,13 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from taylorank.errors import TrainingError
 from taylorank.training.conjugate import Direction, truncated_cg
+from taylorank.training.encoders import Encoders
 from taylorank.training.pair_objective import PairObjective, PairPoint
 from taylorank.training.preconditioner import RowBlocks, RowNorms
 from taylorank.training.tables import Tables
@@ -74,7 +74,9 @@ class NewtonCG:
     True
     """
 
-    def __init__(self, encoders: Any, objective: PairObjective, recipe: NewtonRecipe | None = None) -> None:
+    def __init__(
+        self, encoders: Encoders | Tables, objective: PairObjective, recipe: NewtonRecipe | None = None
+    ) -> None:
         self.encoders, self.objective, self.recipe = encoders, objective, recipe or NewtonRecipe()
         self.theta: Tensor = encoders.start()
         self.damping = self.recipe.damping

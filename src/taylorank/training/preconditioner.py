@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from taylorank.training.pair_objective import PairPoint
+from taylorank.training.tables import Tables
 
 PROBES = 4
 LEAST = 1e-3  # of the mean length: a parameter that bends nothing must not move without end
@@ -46,7 +46,7 @@ class Blocks:
 class RowBlocks:
     """Damping and preconditioning for `Tables`: both sides, at one point."""
 
-    def __init__(self, tables: Any, point: PairPoint, *, decay: float) -> None:
+    def __init__(self, tables: Tables, point: PairPoint, *, decay: float) -> None:
         f, self.tables = point.objective, tables
         of_items = point.G / f.item_weight.sum()
         if f.interaction:

@@ -10,10 +10,6 @@ import torch
 
 from taylorank.errors import ParameterError
 
-OPTIMIZERS = ("adam", "adamw", "sgd", "sparse-adam")
-SECOND_ORDER = "newton"  # made by `training.second_order`
-SCHEDULES = ("constant", "cosine")
-
 
 def make_optimizer(
     name: str, parameters: Iterable[torch.nn.Parameter], *, learning_rate: float, weight_decay: float

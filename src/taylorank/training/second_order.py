@@ -9,7 +9,7 @@ without the constant of the squares, as for the other optimisers.
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -19,35 +19,43 @@ from taylorank import backbones
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.objectives import RG2Objective, rg_objective
+from taylorank.training.composition import option_of_loss
 from taylorank.training.encoders import Encoders
 from taylorank.training.first_order import Parts
 from taylorank.training.newton import NewtonCG, NewtonRecipe
 from taylorank.training.pair_objective import rg_pairs
 from taylorank.training.tables import Tables
 
+if TYPE_CHECKING:
+    from taylorank.training.neural import Neural
+
+NAME = "newton"
 INTERACTION = {"rg2": 0.0, "rgx": 1.0}  # κ of the losses that are quadratic in the scores
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 TOLD = ("gradient", "cg_steps", "ratio", "rate", "damping")
 
 
-def check_newton(loss: str, backbone: str, *, precision: str, refresh: Any) -> None:
-    """Refuse what has no second-order steps, with the reason."""
-    if loss not in INTERACTION:
+def check_order(model: Neural) -> None:
+    """Refuse newton for what has no second-order steps, with the reason; and what newton alone has, for the others."""
+    if model.optimizer != NAME:
+        if model.precision == "float64":
+            raise ParameterError("precision='float64' is for newton", "choose float32 or bfloat16")
+        return
+    if model.loss not in INTERACTION:
         raise ParameterError(
-            f"newton needs a loss that is quadratic in the scores, which {loss} is not",
+            f"newton needs a loss that is quadratic in the scores, which {model.loss} is not",
             "choose rg2 or rgx, or optimizer='adam'",
         )
-    if backbones.get(backbone).takes != "users":
+    if backbones.get(model.backbone).takes != "users":
         raise ParameterError(
-            f"newton needs one vector per user, and {backbone} has one for every place of a history",
+            f"newton needs one vector per user, and {model.backbone} has one for every place of a history",
             "choose mf, lightgcn or two-tower, or optimizer='adam'",
         )
-    if precision not in PRECISIONS:
-        raise ParameterError(f"newton cannot use precision={precision!r}", f"choose {' or '.join(PRECISIONS)}")
-    if refresh not in (None, 1):
-        raise ParameterError(
-            f"newton always looks at all items, so refresh={refresh!r} would do nothing", "leave it out"
-        )
+    if model.precision not in PRECISIONS:
+        raise ParameterError(f"newton cannot use precision={model.precision!r}", f"choose {' or '.join(PRECISIONS)}")
+    refresh = option_of_loss(model.loss, model.options or {}, "refresh")
+    if refresh != 1:
+        raise ParameterError(f"newton always looks at all items; refresh={refresh!r} would do nothing", "leave it out")
 
 
 class SecondOrder:
