@@ -97,7 +97,9 @@ def one_seed(study: Study, names: tuple[str, ...], tell: Callable[[str], object]
         if name in RG2_NAMES:
             losses = [point["loss"] for point in curve]
             found[name]["convergence"] = convergence(losses, best=best, zero=zero)
-            found[name]["seconds_to"] = {f"{share:g}": reached(curve, best + share * (zero - best)) for share in TARGETS}
+            found[name]["seconds_to"] = {
+                f"{share:g}": reached(curve, best + share * (zero - best)) for share in TARGETS
+            }
         tell(f"seed {study.seed}: {said(name, found[name])}")
     return {"seed": study.seed, "zero": zero, "best": best, "exact_svd_seconds": seconds, "curves": found}
 
@@ -152,7 +154,9 @@ def said(name: str, found: dict[str, Any]) -> str:
 
 def describe(record: dict[str, Any]) -> list[str]:
     """Say the results in words."""
-    return [f"seed {run['seed']}: {said(name, found)}" for run in record["runs"] for name, found in run["curves"].items()]
+    return [
+        f"seed {run['seed']}: {said(name, found)}" for run in record["runs"] for name, found in run["curves"].items()
+    ]
 
 
 def main(arguments: list[str] | None = None) -> None:

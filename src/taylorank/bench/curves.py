@@ -45,16 +45,18 @@ class Study:
         given = {"regularization": self.regularization, "random_state": self.seed, **self.params.get("rg2", {})}
         return RG2(self.factors, **{**given, **more})
 
-    def objective(self) -> RG:
+    def objective(self) -> RG2Objective:
         """Return the objective that all RG² curves are measured by."""
         model = self.closed()
-        return rg_objective(
+        found = rg_objective(
             RG2Objective,
             self.train,
             proposal_exponent=model.proposal_exponent,
             context_exponent=model.context_exponent,
             dtype=np.float64,
         )
+        assert isinstance(found, RG2Objective)
+        return found
 
     def neural(self, name: str, loss: str, **more: Any) -> Neural:
         """Return a network over plain factors, unfitted."""
@@ -67,7 +69,7 @@ class Measure:
     """L and the metric of RG² factors, for any of its optimisers."""
 
     study: Study
-    objective: RG
+    objective: RG2Objective
     penalty: float
     model: RG2  # fitted, whose factors are exchanged
 
@@ -149,12 +151,13 @@ def as_weighted(objective: RG, penalty: float) -> Weighted:
 
 
 def newton(measure: Measure) -> Curve:
-    """Newton-CG; its loss is L over C less the constant."""
+    """Newton-CG, in float64: in float32 its last steps are lost in rounding. Its loss is L over C less the constant."""
     study, closed = measure.study, measure.model
     model = study.neural(
         "newton",
         "rg2",
         optimizer="newton",
+        precision="float64",
         regularization=measure.penalty,
         context_exponent=closed.context_exponent,
         options={"proposal_exponent": closed.proposal_exponent},

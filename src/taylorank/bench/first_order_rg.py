@@ -61,5 +61,5 @@ def _loss(backbone: MF, criterion: Any, batch: Any, penalty: float) -> Any:
     encoded = backbone.encode()
     queries, items = encoded.queries(batch.contexts), encoded.items()
     weights = torch.zeros_like(queries[:, 0]).index_add(0, batch.positives.rows, batch.positives.weights)  # c_x
-    value = (criterion(queries, items, batch.positives) + 0.5 * penalty * (weights @ queries.square().sum(1)))
+    value = criterion(queries, items, batch.positives) + 0.5 * penalty * (weights @ queries.square().sum(1))
     return value / batch.scale + 0.5 * penalty * (criterion.proposal @ items.square().sum(1))

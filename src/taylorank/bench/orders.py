@@ -13,6 +13,7 @@ neighbourhood that the theory speaks of; after, rounding speaks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def convergence(losses: Sequence[float], *, best: float, zero: float) -> dict[st
     counts = (excess > FLOOR) & (excess < CEILING)
     e, k = excess[counts], numbers[counts]
     told: dict[str, Any] = {"iterations": len(excess), "last_excess": float(excess[-1]), "counted": len(e)}
-    pairs = [(a, b) for a, b in zip(excess[:-1], excess[1:], strict=True) if b < a < CEILING and b > FLOOR]
+    pairs = [(a, b) for a, b in pairwise(excess) if b < a < CEILING and b > FLOOR]
     if len(pairs) < 3:
         return {**told, "kind": "too few iterations", "order": None, "rate": None, "power": None}
     before, after = np.log(np.array(pairs)).T
