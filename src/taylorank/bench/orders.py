@@ -7,7 +7,8 @@ With e_k = L_k − L* the excess after iteration k:
     power   −slope of log e_k over log k: e_k ~ k^−power, the law of sublinear methods
 
 Only excesses between `FLOOR` and `CEILING` of the first one count: before, the method is still on its way to the
-neighbourhood that the theory speaks of; after, rounding speaks.
+neighbourhood that the theory speaks of; after, rounding speaks. Linear and sublinear are told apart by which of the two
+laws fits the second half of these better.
 """
 
 from __future__ import annotations
@@ -44,14 +45,16 @@ def convergence(losses: Sequence[float], *, best: float, zero: float) -> dict[st
     before, after = np.log(np.array(pairs)).T
     ratios = np.exp(after - before)[-LAST:]
     order = float(np.polyfit(before, after, 1)[0])
-    by_power, by_number = _fit(np.log(k), np.log(e)), _fit(k, np.log(e))
+    late = slice(len(e) // 2, None)  # the laws speak of the end
+    by_power, by_number = (_fit(x[late], np.log(e[late])) for x in (np.log(k), k))
     kind = "linear"
     if ratios[-1] < 0.2 * ratios[0] and ratios[-1] < 0.1:
         kind = "superlinear"
     elif by_power[1] > by_number[1] and ratios[-1] > 0.5:
         kind = "sublinear"
     rate = round(float(np.median(ratios)), 6)
-    return {**told, "kind": kind, "order": round(order, 3), "rate": rate, "power": round(-by_power[0], 3)}
+    power = None if by_power[0] != by_power[0] else round(-by_power[0], 3)
+    return {**told, "kind": kind, "order": round(order, 3), "rate": rate, "power": power}
 
 
 def _fit(x: Any, y: Any) -> tuple[float, float]:

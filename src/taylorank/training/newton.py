@@ -30,6 +30,7 @@ from taylorank.training.tables import Tables
 
 ARMIJO = 1e-4
 HALVINGS = 30
+FARTHEST = 2.0**20
 LEAST_DAMPING = 1e-10
 
 
@@ -101,10 +102,10 @@ class NewtonCG:
         promised = self._promise(g, found, 1.0, shape)
         rate, loss = self._search(g, found, size)
         ratio = (self.loss - loss) / max(self._promise(g, found, rate, shape), 1e-300) if rate else 0.0
-        self._learn(ratio, rate, found)
+        self._learn(ratio, rate)
         if rate:
             self.move(self.theta + rate * found.step)
-            self._judge(promised)
+            self._judge(promised, used)
         self.iterations += 1
         seconds = time.perf_counter() - began
         return NewtonStep(self.iterations, self.loss, size, found.steps, ratio, rate, used, found.is_convex, seconds)
@@ -164,7 +165,7 @@ class NewtonCG:
             rate *= 0.5
         else:
             return self._give_up(size)
-        while not found.is_convex and rate >= 1:
+        while not found.is_convex and 1 <= rate < FARTHEST:
             further = self._loss_at(self.theta + 2 * rate * found.step)
             if not further < loss:
                 break
@@ -183,7 +184,7 @@ class NewtonCG:
             )
         return 0.0, self.loss
 
-    def _learn(self, ratio: float, rate: float, found: Direction) -> None:
+    def _learn(self, ratio: float, rate: float) -> None:
         if rate == 0:
             self.damping = max(100 * self.damping, 1e-4)
         elif ratio < 0.25:
@@ -191,9 +192,10 @@ class NewtonCG:
         elif ratio > 0.75 and rate >= 1:
             self.damping = max(self.damping / 4, LEAST_DAMPING)
 
-    def _judge(self, promised: float) -> None:
+    def _judge(self, promised: float, damping: float) -> None:
+        """Say that it is over, if not damping alone makes the promise small."""
         gained = max(self.first_loss, 0.0) - self.loss  # since the start, or since zero vectors, whose loss is 0
-        if promised <= self.recipe.tolerance * gained:
+        if promised <= self.recipe.tolerance * gained and damping <= 1:
             self.finished = "the model promises no more"
 
     def _point(self, theta: Tensor) -> PairPoint:
