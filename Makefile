@@ -29,7 +29,7 @@ $(VENV)/.run: $(BIN)/python $(SOURCES)
 	touch $@
 
 $(VENV)/.test: $(BIN)/python $(SOURCES)
-	TAYLORANK_REQUIRE_NATIVE=1 $(INSTALL) --editable ".[report,tune,test]"
+	TAYLORANK_REQUIRE_NATIVE=1 $(INSTALL) --editable ".[report,torch,tune,test]"
 	touch $@ $(VENV)/.run
 
 clean:

@@ -32,7 +32,8 @@ def test_places_are_counted_among_the_published(data):
     record = measure("planted", train, test, hold_out="groups", seconds=0.01)
     own = record["test"]["recall@20"], record["test"]["ndcg@20"]
     record["published"] = {"worse": (own[0] - 0.1, own[1] - 0.1), "mixed": (own[0] + 0.1, own[1] - 0.1)}
-    first, second = describe({"sets": [record]})
+    first, second, others = describe({"sets": [record]})
+    assert others.startswith("planted, published Recall@20/NDCG@20: ")
     assert f"Recall@20 {own[0]:.4f} (place 2), NDCG@20 {own[1]:.4f} (place 1 of 3)" in first
     assert f"proposal_exponent {record['chosen']['proposal_exponent']}" in second
     exact = tr.evaluate(tr.RG2(**record["chosen"]).fit(train), test, k=20)

@@ -24,6 +24,7 @@ BENCHMARKS = {
     "growth": "taylorank.bench.growth",
     "memory": "taylorank.bench.memory",
     "svd": "taylorank.bench.svd",
+    "epochs": "taylorank.bench.epochs",
 }
 
 

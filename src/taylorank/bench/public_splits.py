@@ -132,7 +132,13 @@ def drift(train: Interactions, test: Interactions) -> float:
 
 def describe(record: dict[str, Any]) -> list[str]:
     """Say for each set what was chosen, how it ranks beside the published values, and the time."""
-    return [line for measured in record["sets"] for line in _lines(measured)]
+    told = [line for measured in record["sets"] for line in _lines(measured)]
+    published = {measured["set"]: measured["published"] for measured in record["sets"] if measured["published"]}
+    for name, others in published.items():
+        by_ndcg = sorted(others.items(), key=lambda other: -other[1][1])
+        values = "; ".join(f"{model} {recall:.4f}/{ndcg:.4f}" for model, (recall, ndcg) in by_ndcg)
+        told.append(f"{name}, published Recall@20/NDCG@20: {values}")
+    return told
 
 
 def _lines(measured: dict[str, Any]) -> list[str]:

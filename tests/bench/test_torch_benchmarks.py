@@ -1,0 +1,68 @@
+"""The benchmarks of the neural half, in small: they run, and what they write can be read."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import taylorank as tr
+from taylorank.bench import run_benchmark, sequential, softmax_family, stable_rates
+from taylorank.selection.record import load_record
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "planted.npz"
+    tr.planted(80, 30, interactions=1000).save_npz(path)
+    return str(path)
+
+
+def test_epochs():
+    record, lines = run_benchmark("epochs", quick=True)
+    assert set(record["results"]) == {"bpr", "softmax"}
+    assert all("plain PyTorch" in found for found in record["results"].values())
+    assert len(lines) == 3
+
+
+def test_compositions_of_several_processes_end_in_one_record(file, tmp_path):
+    out = tmp_path / "out.json"
+    options = ["--compositions", "softmax,rg2/mf,bpr/lightgcn", "--trials", "2", "--epochs", "2", "--jobs", "2"]
+    softmax_family.main([file, *options, "--json", str(out)])
+    record = load_record(out)
+    assert set(record["models"]) == {"softmax", "rg2/mf", "bpr/lightgcn"}
+    assert all(run["error"] is None for run in record["runs"])
+    assert record["summary"]["best"]["ndcg@10"] in record["models"]
+
+
+def test_sequential(file, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    sequential.main([file, "--epochs", "3", "--length", "10", "--factors", "8", "--ties", "id", "--json", str(out)])
+    result = json.loads(out.read_text())
+    assert 1 <= result["epochs"] <= 3
+    assert 0 < result["test"]["ndcg@10"] < 1
+    assert "epoch 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ties", ["random", "id"])
+def test_moments_are_kept_in_order_and_ties_broken(ties):
+    data = tr.Interactions.from_arrays([0, 0, 0, 0], [4, 3, 2, 1], timestamps=[7, 5, 5, 5])
+    ordered = sequential.in_order(data, ties, seed=0)
+    assert len(set(ordered.timestamps)) == 4
+    by_time = ordered.item_ids[ordered.by_user.indices[np.argsort(ordered.timestamps)]].tolist()
+    assert by_time[-1] == 4
+    assert ties == "random" or by_time == [1, 2, 3, 4]
+
+
+def test_rates_double_until_the_loss_no_longer_falls(file, tmp_path):
+    out = tmp_path / "out.json"
+    stable_rates.main([file, "--losses", "softmax,bpr", "--epochs", "2", "--factors", "4", "--json", str(out)])
+    for row in json.loads(out.read_text())["rows"]:
+        rates = stable_rates.RATES
+        tried = rates[: len(row["losses"])]
+        assert row["largest"] == (tried[-2] if len(tried) < len(rates) else rates[-1])
+        last = row["losses"][-1]
+        assert len(tried) == len(rates) or last is None or last > row["first"]

@@ -1,0 +1,37 @@
+"""Ranking on a device gives the lists of the kernels; here the device is the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from taylorank.data import CSR, planted
+from taylorank.kernels import top_k as kernel
+from taylorank.training import device_top_k
+
+
+def both(users, items, **more):
+    return device_top_k.top_k(users, items, device="cpu", **more), kernel(users, items, **more)
+
+
+@pytest.mark.parametrize("k", [1, 5, 20])
+@pytest.mark.parametrize("cells", [64, 1 << 20])
+def test_lists_are_those_of_the_kernel(k, cells, monkeypatch):
+    monkeypatch.setattr(device_top_k, "BLOCK_CELLS", cells)
+    rng = np.random.default_rng(0)
+    data = planted(30, 20, interactions=200)
+    users, items = (rng.normal(size=(n, 4)).astype(np.float32) for n in (30, 20))
+    allowed = np.arange(20) != 3
+    (ids, scores), (expected, values) = both(users, items, k=k, seen=data.by_user, allowed=allowed)
+    np.testing.assert_array_equal(ids, expected)
+    np.testing.assert_allclose(scores, values, rtol=1e-5)
+
+
+def test_equal_scores_come_by_number_and_everything_may_be_hidden():
+    users, items = np.ones((3, 1), np.float32), np.ones((6, 1), np.float32)
+    everything = CSR(np.array([0, 0, 6, 9]), np.array([0, 1, 2, 3, 4, 5, 0, 1, 2], np.int32), None, 6)
+    (ids, scores), (expected, values) = both(users, items, k=4, seen=everything)
+    np.testing.assert_array_equal(ids, expected)
+    np.testing.assert_array_equal(scores, values)
