@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from taylorank.ranking import evaluate
     from taylorank.selection.compare import compare
+    from taylorank.selection.diagnose import diagnose
     from taylorank.selection.tune import tune
     from taylorank.training import Neural
 
@@ -47,6 +48,7 @@ _HOMES = {
     "WRMF": "taylorank.models",
     "check_leakage": "taylorank.data",
     "compare": "taylorank.selection",
+    "diagnose": "taylorank.selection.diagnose",
     "evaluate": "taylorank.ranking",
     "load": "taylorank.models",
     "merge": "taylorank.data",
@@ -73,6 +75,7 @@ __all__ = [
     "check_leakage",
     "compare",
     "datasets",
+    "diagnose",
     "evaluate",
     "load",
     "losses",

@@ -52,3 +52,7 @@ class DataWarning(UserWarning):
 
 class LeakageWarning(DataWarning):
     """Training data and test data overlap, in pairs or in time."""
+
+
+class TrainingWarning(UserWarning):
+    """Training goes on, but not quite as it was asked to."""

@@ -46,6 +46,7 @@ class Backbone(nn.Module, ABC):
 
     takes: ClassVar[Literal["users", "sequences"]] = "users"
     has_sparse_gradients: ClassVar[bool] = False
+    rows_at_once: ClassVar[int | None] = None  # to encode where memory is bounded; None: all, which cost no more
 
     def __init__(self, *, n_users: int, n_items: int, factors: int) -> None:
         super().__init__()
@@ -62,6 +63,11 @@ class Backbone(nn.Module, ABC):
     def width(self) -> int:
         """K of the vectors that `encode` returns."""
         return self.factors
+
+    @property
+    def tables(self) -> tuple[nn.Parameter, nn.Parameter] | None:
+        """The parameters (M, K) and (N, K) that are the vectors themselves, where there are such."""
+        return None
 
     @abstractmethod
     def encode(self) -> Encoded:

@@ -42,13 +42,15 @@ class Features(nn.Module):
         # entry j of the batch stands at j − (start of its bag in the batch) + (start of its row in X)
         shift = torch.repeat_interleave(starts - ends + lengths, lengths)
         entries = torch.arange(len(shift), device=rows.device) + shift
-        return functional.embedding_bag(
-            self.indices.index_select(0, entries),
-            self.table,
-            ends - lengths,
-            mode="sum",
-            per_sample_weights=self.values.index_select(0, entries).to(self.table.dtype),
-        )
+        columns = self.indices.index_select(0, entries)
+        values = self.values.index_select(0, entries).to(self.table.dtype)
+        try:
+            return functional.embedding_bag(columns, self.table, ends - lengths, mode="sum", per_sample_weights=values)
+        except NotImplementedError:  # torch has no forward-mode derivative of it
+            bags = torch.repeat_interleave(lengths)
+            parts = functional.embedding(columns, self.table) * values[:, None]
+            empty = torch.zeros(len(rows), parts.shape[1], dtype=parts.dtype, device=parts.device)
+            return empty.index_add(0, bags, parts)
 
 
 def check_features(matrix: Any, rows: int, name: str) -> Any:

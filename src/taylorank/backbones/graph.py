@@ -65,8 +65,7 @@ class _Propagation(torch.autograd.Function):
     """X ↦ Σ_l A^l X / (L + 1). A is symmetric, so the gradient is the same map: nothing is saved or transposed."""
 
     @staticmethod
-    def forward(ctx: Any, vectors: Tensor, graph: Graph, layers: int) -> Tensor:
-        ctx.graph, ctx.layers = graph, layers
+    def forward(vectors: Tensor, graph: Graph, layers: int) -> Tensor:
         layer, total = vectors, vectors.clone()
         for _ in range(layers):
             layer = graph.product(layer)
@@ -74,5 +73,14 @@ class _Propagation(torch.autograd.Function):
         return total.div_(layers + 1)
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        _, ctx.graph, ctx.layers = inputs
+
+    @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         return ctx.graph.propagate(gradients[0], ctx.layers), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Tensor:
+        result: Tensor = ctx.graph.propagate(tangents[0], ctx.layers)
+        return result

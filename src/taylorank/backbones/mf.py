@@ -57,6 +57,12 @@ class MF(Backbone):
         """Factors, and one more for each kind of bias."""
         return self.factors + (self.item_bias is not None) + (self.user_bias is not None)
 
+    @property
+    def tables(self) -> tuple[nn.Parameter, nn.Parameter] | None:
+        """P and Q, unless biases, cosines or a temperature come between."""
+        is_plain = self.similarity == Similarity() and self.width == self.factors
+        return (self.user_factors, self.item_factors) if is_plain else None
+
     def encode(self) -> Encoded:
         """Return the way to the vectors; nothing is shared."""
         return Encoded(self._queries, self._items)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +30,8 @@ class TwoTower(Backbone):
     >>> model.encode().scores(torch.tensor([0, 2])).shape
     torch.Size([2, 5])
     """
+
+    rows_at_once: ClassVar[int | None] = 1 << 16
 
     def __init__(
         self,

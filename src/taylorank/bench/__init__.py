@@ -11,11 +11,13 @@ from taylorank.errors import ParameterError
 # Each module has run(*, quick) -> record and describe(record) -> lines of text.
 BENCHMARKS = {
     "closed-form": "taylorank.bench.closed_form",
+    "convergence": "taylorank.bench.convergence",
     "evaluate": "taylorank.bench.evaluate",
     "gather-sum": "taylorank.bench.gather_sum",
     "public-splits": "taylorank.bench.public_splits",
     "read": "taylorank.bench.read",
     "regression": "taylorank.bench.regression",
+    "rg-step": "taylorank.bench.rg_step",
     "rg2-defaults": "taylorank.bench.defaults",
     "top-k": "taylorank.bench.top_k",
     "als": "taylorank.bench.als",

@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from taylorank import __version__
-from taylorank.cli import bench, compare, datasets, evaluate, recommend, report, run, train, tune
+from taylorank.cli import bench, compare, datasets, diagnose, evaluate, recommend, report, run, train, tune
 from taylorank.cli.options import INVOKED
 from taylorank.errors import TaylorankError
 
@@ -43,6 +43,7 @@ app.command(compare.compare)
 app.command(report.report)
 app.command(recommend.recommend)
 app.command(evaluate.evaluate)
+app.command(diagnose.diagnose)
 app.command(datasets.app)
 app.command(bench.bench)
 

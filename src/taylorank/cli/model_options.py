@@ -47,9 +47,9 @@ MEANINGS = {
     "weight_decay": "Of the optimiser, on all parameters.",
     "epochs": "Passes over the data.",
     "batch_size": "Users per step for losses over all items, pairs for losses with draws.",
-    "optimizer": "adam, adamw, sgd or sparse-adam.",
+    "optimizer": "adam, adamw, sgd, sparse-adam, or newton (rg2 and rgx).",
     "schedule": "How the learning rate falls: cosine or constant.",
-    "precision": "float32, or bfloat16 for mixed precision.",
+    "precision": "float32, bfloat16 for mixed precision, or float64 (newton).",
     "compile": "Compile the step with torch.compile.",
     "device": "auto, cpu or cuda.",
 }

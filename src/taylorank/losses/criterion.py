@@ -99,9 +99,14 @@ class ProductCriterion(Criterion):
         base = 1 - self._offset(queries, items)
         return torch.cat((queries, base), 1), torch.cat((scale * items, scale), 1)
 
+    @property
+    def has_interaction(self) -> bool:
+        """Whether this is RG×."""
+        return self.background is rgx_background
+
     def _offset(self, queries: Tensor, items: Tensor) -> Tensor:
         """Return what is taken off all scores of a query (B, 1): q·o for RG×, where p = q (1 + o − q·o)."""
-        if self.background is not rgx_background:
+        if not self.has_interaction:
             return torch.zeros_like(queries[:, :1])
         return queries @ (self.proposal.to(items.dtype) @ items)[:, None]
 

@@ -31,6 +31,9 @@ TAIL = """
   losses; 2^(α−2) for entmax.
 - **shift**: adding a constant to all scores of a query (uib: and its boundary; sml: all distances) changes nothing.
 
+rg2 and rgx look at all items through two moments. `refresh` is how many steps pass between computing them anew (1:
+exact), or "average"; in between `draws` items restore the gradient (`decay` and `query_decay` as in `losses.refresh`).
+
 Exact losses hold a few rows of scores at a time (`chunk_elements`) and compute gradients with the values, so a step
 costs three matrix products. `torch.nn.functional.linear_cross_entropy`, where torch has it, gives the same numbers for
 one positive per query and equal weights; softmax does without it, as it was no quicker there and takes nothing else.

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from taylorank.checks import check_number, check_whole
 from taylorank.errors import ParameterError
-from taylorank.losses.criterion import BoundaryCriterion, Criterion, ExactCriterion, ProductCriterion, SampledCriterion
+from taylorank.losses.criterion import BoundaryCriterion, Criterion, ExactCriterion, SampledCriterion
 from taylorank.losses.exact import RowLoss
 from taylorank.losses.fenchel_young import SOFTMAX, SPARSEMAX, entmax, entmax_loss, softmax, sparsemax
 from taylorank.losses.hierarchical import TreeCriterion, hsm
@@ -19,7 +19,8 @@ from taylorank.losses.metric_criterion import MetricCriterion
 from taylorank.losses.pairwise import bpr, hinge
 from taylorank.losses.pointwise import PENALTIES, bce, ccl, uib
 from taylorank.losses.rankmax import RANKMAX, rankmax
-from taylorank.losses.rg import proposal_from, rg2, rg2_background, rgx, rgx_background
+from taylorank.losses.refresh import rg_criterion
+from taylorank.losses.rg import rg2, rg2_background, rgx, rgx_background
 from taylorank.losses.sampled_softmax import nce, sampled_softmax, sampled_softmax_all, sampled_softmax_negatives
 from taylorank.losses.tree import build_tree
 
@@ -30,16 +31,6 @@ def _exact(choose: Callable[[Options], RowLoss]) -> Callable[[Sizes, Options], C
     def build(sizes: Sizes, options: Options) -> Criterion:
         chunk = options["chunk_elements"]
         return ExactCriterion(choose(options), chunk if chunk is None else check_whole(chunk, "chunk_elements"))
-
-    return build
-
-
-def _product(background: Callable[..., Tensor]) -> Callable[[Sizes, Options], Criterion]:
-    def build(sizes: Sizes, options: Options) -> Criterion:
-        if sizes.popularity is None:
-            raise ParameterError("the proposal is made of the items' popularity", "pass popularity=, counts (N,)")
-        proposal = proposal_from(sizes.popularity, options["proposal_exponent"])
-        return ProductCriterion(background, proposal, options["ranking"])
 
     return build
 
@@ -74,6 +65,11 @@ def _hsm(sizes: Sizes, options: Options) -> Criterion:
 
 
 CHUNK: Options = {"chunk_elements": None}
+RG: Options = {"proposal_exponent": 0.6, "ranking": "probability", "refresh": 1} | {
+    "draws": 1024,
+    "decay": 0.5,
+    "query_decay": 0.0,
+}
 FULL = "3 products B·N·K"
 DRAWS = "P·n·K"
 _LIST = (
@@ -135,8 +131,8 @@ _LIST = (
         properties=Properties(
             order="strict", dcg="yes, ranked by q(1 + o)", jacobian="max q", cost="(N + B)·K²", shift_invariant=False
         ),
-        build=_product(rg2_background),
-        options={"proposal_exponent": 0.6, "ranking": "probability"},
+        build=rg_criterion(rg2_background),
+        options=RG,
     ),
     Loss(
         name="rgx",
@@ -146,8 +142,8 @@ _LIST = (
         reference="softmax to second order at o = 0",
         use="as rg2, for encoders whose scores have a free offset per query",
         properties=Properties(order="strict", dcg="yes, ranked by q(1 + o − q·o)", jacobian="max q", cost="(N + B)·K²"),
-        build=_product(rgx_background),
-        options={"proposal_exponent": 0.6, "ranking": "probability"},
+        build=rg_criterion(rgx_background),
+        options=RG,
     ),
     Loss(
         name="sampled-softmax",

@@ -52,6 +52,11 @@ def check_composition(
         )
 
 
+def option_of_loss(loss: str, options: Mapping[str, Any], name: str) -> Any:
+    """Return an option of the loss: the one given, or its default; None where the loss has no such option."""
+    return options.get(name, losses.get(loss).options.get(name))
+
+
 @lru_cache
 def criterion_traits(loss: str) -> losses.Criterion:
     """Return a criterion over two items, to ask what it needs."""

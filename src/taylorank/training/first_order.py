@@ -66,6 +66,16 @@ class FirstOrder:
         if recipe.compile:
             self._loss = torch.compile(self.loss)
 
+    @property
+    def finished(self) -> str:
+        """Why there is no more to do: nothing stops this before its epochs are over."""
+        return ""
+
+    @property
+    def details(self) -> dict[str, float]:
+        """What else is told of the last epoch: nothing."""
+        return {}
+
     def epoch(self) -> float:
         """Make one pass over the data; return the mean loss before each step."""
         self.parts.backbone.train()
@@ -156,6 +166,7 @@ class FirstOrder:
         kept = {f"parameter.{i}": p.detach().clone() for i, p in enumerate(self.parts.parameters())}
         for i, values in self.optimizer.state_dict()["state"].items():
             kept |= {f"optimizer.{i}.{name}": torch.as_tensor(v).clone() for name, v in values.items()}
+        kept |= {f"buffer.{name}": value.clone() for name, value in self.parts.criterion.named_buffers()}
         kept["generator"] = self.generator.get_state()
         kept["dropout"] = _global_state(self.device)
         kept["epochs"] = torch.tensor(self.epochs_done)
@@ -164,6 +175,8 @@ class FirstOrder:
     def restore(self, state: dict[str, Tensor]) -> None:
         """Go back to what `state` returned."""
         self.set_parameters([state[f"parameter.{i}"] for i in range(len(self.parts.parameters()))])
+        for name, buffer in self.parts.criterion.named_buffers():
+            buffer.copy_(state[f"buffer.{name}"])
         kept = self.optimizer.state_dict()
         kept["state"] = {}
         for key, value in _optimizer_entries(state):

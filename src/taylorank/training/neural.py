@@ -24,9 +24,9 @@ from taylorank.models.parameters import check_parameters
 from taylorank.torch_extra import require_torch
 
 CHOICES = {
-    "optimizer": ("adam", "adamw", "sgd", "sparse-adam"),
+    "optimizer": ("adam", "adamw", "sgd", "sparse-adam", "newton"),
     "schedule": ("constant", "cosine"),
-    "precision": ("float32", "bfloat16"),
+    "precision": ("float32", "bfloat16", "float64"),
     "device": ("auto", "cpu", "cuda"),
 }
 
@@ -58,7 +58,11 @@ class Neural(FactorModel):
     options
         More options by name, of the loss, the backbone or the sampler: {"alpha": 1.3} for entmax, {"layers": 2} …
     precision
-        "float32", or "bfloat16" for mixed precision.
+        "float32", or "bfloat16" for mixed precision; for newton "float32" or "float64".
+    optimizer
+        "adam", "adamw", "sgd", "sparse-adam"; or "newton" for rg2 and rgx on mf, lightgcn and two-tower: second-order
+        steps over all pairs at once (see `training.newton`). An epoch is then one such step, `regularization` the λ of
+        RG2 (`penalty_` of a fitted one) on the vectors, `batch_size` the rows encoded at a time; there is no rate.
     compile
         Compile the step with torch.compile.
     device
@@ -180,6 +184,7 @@ class Neural(FactorModel):
 
     def _check(self) -> None:
         from taylorank.training.composition import check_composition, default_sampler, divided_options
+        from taylorank.training.second_order import check_order
 
         check_parameters(self)
         if self.temperature == 0:
@@ -197,6 +202,7 @@ class Neural(FactorModel):
             self.loss, self.backbone, self.sampler, temperature=self.temperature, optimizer=self.optimizer
         )
         divided_options(self.loss, self.backbone, default_sampler(self.loss, self.sampler), self.options or {})
+        check_order(self)
 
     def _keep(self, vectors: tuple[Floats, Floats], weights: Floats) -> None:
         self.user_factors_, self.item_factors_ = vectors

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -19,14 +19,55 @@ from taylorank.models.factor import FactorModel
 from taylorank.models.fitting import FitProgress
 from taylorank.ranking.evaluate import evaluate
 from taylorank.solvers.sweeps import SweepState
+from taylorank.training.composition import option_of_loss
 from taylorank.training.feeds import Feed, PairFeed, SequenceFeed, UserFeed, pair_weights
 from taylorank.training.first_order import FirstOrder, Parts, Recipe
+from taylorank.training.newton import NewtonRecipe
 from taylorank.training.restore import build, flat_weights, histories_of, vectors_of
+from taylorank.training.second_order import NAME as SECOND_ORDER
+from taylorank.training.second_order import SecondOrder
 
 if TYPE_CHECKING:
     from taylorank.training.neural import Neural
 
 BATCH_SIZES = {"users": 512, "pairs": 4096, "sequences": 128}
+
+
+class Loop(Protocol):
+    """What makes the epochs of a fit."""
+
+    parts: Parts
+
+    @property
+    def epochs_done(self) -> int:
+        """Epochs so far."""
+        ...
+
+    @property
+    def finished(self) -> str:
+        """Why there is no more to do; empty while there is."""
+        ...
+
+    @property
+    def details(self) -> dict[str, float]:
+        """What else is told of the last epoch."""
+        ...
+
+    def epoch(self) -> float:
+        """Make an epoch and return its loss."""
+        ...
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Copy all that the next epoch depends on."""
+        ...
+
+    def restore(self, state: dict[str, torch.Tensor]) -> None:
+        """Go back to what `state` returned."""
+        ...
+
+    def set_parameters(self, values: list[torch.Tensor]) -> None:
+        """Overwrite all that is learned."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +96,9 @@ def run_training(
         parts = build(model, data, device=device)
         if start is not None:
             warm_start(parts, start, data)
-        generator = torch.Generator(device).manual_seed(model.random_state)
-        loop = FirstOrder(parts, make_feed(model, parts, data, device), recipe_of(model), generator=generator)
+        loop = make_loop(model, parts, data, device)
         follow = _Follow(model, data, loop, valid=valid, metric=metric, callback=callback, kept=kept)
-        while loop.epochs_done < model.epochs and follow.since_best < patience:
+        while loop.epochs_done < model.epochs and follow.since_best < patience and not loop.finished:
             if follow.epoch():
                 break
         follow.go_to_best()
@@ -72,7 +112,7 @@ class _Follow:
         self,
         model: Neural,
         data: Interactions,
-        loop: FirstOrder,
+        loop: Loop,
         *,
         valid: Interactions | None,
         metric: str,
@@ -98,7 +138,7 @@ class _Follow:
         began = time.perf_counter()
         loss = self.loop.epoch()
         self.spent += time.perf_counter() - began
-        record = {"step": self.loop.epochs_done, "seconds": self.spent, "loss": loss}
+        record = {"step": self.loop.epochs_done, "seconds": self.spent, "loss": loss, **self.loop.details}
         if self.valid is not None:
             record["metric"] = evaluate(self._now(), self.valid, metrics=self.metric)[self.metric]
         self.history.append(record)
@@ -135,6 +175,24 @@ class _Follow:
         self.spent = self.history[-1]["seconds"] if self.history else 0.0
 
 
+def make_loop(model: Neural, parts: Parts, data: Interactions, device: str) -> Loop:
+    """Return what trains: steps of first or of second order."""
+    if model.optimizer != SECOND_ORDER:
+        generator = torch.Generator(device).manual_seed(model.random_state)
+        return FirstOrder(parts, make_feed(model, parts, data, device), recipe_of(model), generator=generator)
+    return SecondOrder(
+        parts,
+        data,
+        NewtonRecipe(weight_decay=model.weight_decay),
+        loss=model.loss,
+        regularization=model.regularization,
+        proposal_exponent=option_of_loss(model.loss, model.options or {}, "proposal_exponent"),
+        context_exponent=model.context_exponent,
+        precision=model.precision,
+        row_batch=model.batch_size,
+    )
+
+
 def recipe_of(model: Neural) -> Recipe:
     """Return how a model wants to be trained."""
     return Recipe(
@@ -157,7 +215,7 @@ def make_feed(model: Neural, parts: Parts, data: Interactions, device: str) -> F
         size = model.batch_size or BATCH_SIZES["sequences"]
         return SequenceFeed(histories, padding=data.n_items, batch_size=size, device=device)
     weights = pair_weights(data, model.context_exponent)
-    if parts.criterion.kind in ("exact", "product"):
+    if parts.criterion.kind in ("exact", "product", "refresh"):
         return UserFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["users"], device=device)
     return PairFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["pairs"], device=device)
 

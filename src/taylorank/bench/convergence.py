@@ -1,0 +1,197 @@
+"""Which optimiser, and how fast? Loss and validation NDCG against seconds.
+
+The same RG² objective by its SVD, ALS with a shared matrix, ALS row by row, Newton-CG and Adam; softmax by Adam, cold
+and from RG²; RG² by ALS from softmax; and the losses that the RG papers compare with. Convergence orders are fitted
+to the RG² curves (`bench.orders`), whose optimum the SVD knows.
+
+    python -m taylorank.bench.convergence ml-1m.npz --seeds 0,1,2 --json convergence-ml-1m.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from taylorank.bench import curves
+from taylorank.bench.curves import Curve, Measure, Study, thin, timed
+from taylorank.bench.machine import describe_machine
+from taylorank.bench.orders import convergence
+from taylorank.data import Interactions, planted
+from taylorank.output import atomic_path
+from taylorank.solvers import solve_spectral
+
+# With 32 draws for losses that draw, and cosines where the loss was made for them.
+OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "BPR": ("bpr", {"negatives": 32}),
+    "BCE": ("bce", {"negatives": 32}),
+    "SSM": ("sampled-softmax", {"negatives": 256, "temperature": 0.2}),
+    "UIB": ("uib", {"negatives": 32}),
+    "SML": ("sml", {"negatives": 32}),
+}
+RG2_NAMES = ("RG², SVD", "RG², ALS", "RG², row ALS", "RG², Newton-CG", "RG², Adam", "RG², ALS from softmax")
+NAMES = (*RG2_NAMES, "softmax, Adam", "softmax, Adam from RG²", *OTHERS, "WRMF")
+TARGETS = (1e-2, 1e-3, 1e-6)  # of L(0) − L*
+
+
+def run(*, quick: bool = False) -> dict[str, Any]:
+    """Run the study on planted data; real data come through the command line of this module."""
+    if quick:
+        return study_of(planted(120, 50, interactions=1500), name="planted", factors=4, epochs=6, seeds=(0,))
+    data = planted(6000, 3000, interactions=600_000)
+    return study_of(data, name="planted", factors=64, epochs=50, seeds=(0, 1, 2))
+
+
+def study_of(
+    data: Interactions,
+    *,
+    name: str,
+    factors: int,
+    epochs: int,
+    seeds: tuple[int, ...],
+    regularization: float = 0.2,
+    metric: str = "ndcg@10",
+    names: tuple[str, ...] = NAMES,
+    device: str = "auto",
+    params: dict[str, dict[str, Any]] | None = None,
+    tell: Callable[[str], object] = lambda line: None,
+) -> dict[str, Any]:
+    """Split 80/10/10 and draw every curve of `names` for every seed, of the split and of the start."""
+    machine, runs = describe_machine(), []
+    for seed in seeds:
+        train, valid, _ = data.split((0.8, 0.1, 0.1), seed=seed)
+        study = Study(train, valid, factors, regularization, epochs, metric, seed, device, params or {})
+        runs.append(one_seed(study, names, tell))
+    return {
+        "benchmark": "convergence",
+        "data": {"name": name, "users": data.n_users, "items": data.n_items, "interactions": data.nnz},
+        "settings": {
+            "factors": factors,
+            "epochs": epochs,
+            "regularization": regularization,
+            "metric": metric,
+            "params": params or {},
+            "others": {title: {"loss": loss, **more} for title, (loss, more) in OTHERS.items()},
+        },
+        "machine": machine,
+        "runs": runs,
+    }
+
+
+def one_seed(study: Study, names: tuple[str, ...], tell: Callable[[str], object]) -> dict[str, Any]:
+    """Draw the curves of one seed."""
+    objective = study.objective()
+    path, seconds = timed(lambda: solve_spectral(objective, study.factors, tolerance=0, random_state=study.seed))
+    penalty = path.penalty(study.regularization)
+    best = objective.loss(*path.factors(study.factors, study.regularization), regularization=penalty)
+    zero = 0.5 * objective.squared_norm
+    closed, fit_seconds = timed(lambda: study.closed().fit(study.train))
+    measure = Measure(study, objective, penalty, closed)
+    found: dict[str, Any] = {}
+    for name in names:
+        curve = draw(name, measure, fit_seconds)
+        found[name] = {"points": list(thin(curve))}
+        if name in RG2_NAMES:
+            losses = [point["loss"] for point in curve]
+            found[name]["convergence"] = convergence(losses, best=best, zero=zero)
+            found[name]["seconds_to"] = {
+                f"{share:g}": reached(curve, best + share * (zero - best)) for share in TARGETS
+            }
+        tell(f"seed {study.seed}: {said(name, found[name])}")
+    return {"seed": study.seed, "zero": zero, "best": best, "exact_svd_seconds": seconds, "curves": found}
+
+
+def draw(name: str, measure: Measure, fit_seconds: float) -> Curve:
+    """Return one curve."""
+    study = measure.study
+    if name == "RG², Adam":
+        from taylorank.bench.first_order_rg import adam  # needs torch
+
+        return adam(measure)
+    if name == "RG², ALS from softmax":
+        softmax = study.neural("softmax", "softmax").fit(study.train)
+        return curves.shared_als(measure, start=softmax)
+    if name == "softmax, Adam from RG²":  # the expansion of this very softmax: uniform proposal, users by their totals
+        start, seconds = timed(lambda: study.closed(proposal_exponent=0.0, context_exponent=1.0).fit(study.train))
+        return curves.neural(study, "softmax", "softmax", start=start, head_start=seconds)
+    if name in OTHERS:
+        loss, more = OTHERS[name]
+        return curves.neural(study, loss, loss, **more)
+    simple: dict[str, Callable[[], Curve]] = {
+        "RG², SVD": lambda: curves.spectral(measure),
+        "RG², ALS": lambda: curves.shared_als(measure),
+        "RG², row ALS": lambda: curves.row_als(measure),
+        "RG², Newton-CG": lambda: curves.newton(measure),
+        "softmax, Adam": lambda: curves.neural(study, "softmax", "softmax"),
+        "WRMF": lambda: curves.wrmf(study),
+    }
+    return simple[name]()
+
+
+def reached(curve: Curve, loss: float) -> float | None:
+    """Return the seconds until the loss is at most `loss`; None: never."""
+    return next((point["seconds"] for point in curve if point["loss"] <= loss), None)
+
+
+def said(name: str, found: dict[str, Any]) -> str:
+    """Say a curve in a line."""
+    points = found["points"]
+    metrics = [point["metric"] for point in points if point["metric"] is not None]
+    top = max(range(len(points)), key=lambda i: points[i]["metric"] or 0.0)
+    line = f"{name}: best metric {max(metrics):.4f} after {points[top]['seconds']:.2f} s"
+    if "convergence" not in found:
+        return line
+    told = found["convergence"]
+    times = ", ".join(
+        f"{share} in {'–' if seconds is None else f'{seconds:.2f} s'}" for share, seconds in found["seconds_to"].items()
+    )
+    law = "" if told["order"] is None else f" (order {told['order']:.2f}, rate {told['rate']:.3g})"
+    return f"{line}; excess {told['last_excess']:.1e}, {times}; {told['kind']}{law}"
+
+
+def describe(record: dict[str, Any]) -> list[str]:
+    """Say the results in words."""
+    return [
+        f"seed {run['seed']}: {said(name, found)}" for run in record["runs"] for name, found in run["curves"].items()
+    ]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Read the command line, run, write."""
+    parser = argparse.ArgumentParser(description="Loss and validation NDCG against seconds, for every optimiser.")
+    parser.add_argument("data", help="a file of Interactions.save_npz")
+    parser.add_argument("--factors", type=int, default=64)
+    parser.add_argument("--epochs", type=int, default=50, help="epochs, sweeps and Newton iterations, at most")
+    parser.add_argument("--regularization", type=float, default=0.2, help="τ/σ₁ of RG²")
+    parser.add_argument("--seeds", default="0", help="with commas between")
+    parser.add_argument("--curves", default=";".join(NAMES), help="with semicolons between")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--params", help='JSON file of parameters by contender: {"softmax": {"learning_rate": 0.03}}')
+    parser.add_argument("--json", required=True, help="file for the results")
+    given = parser.parse_args(arguments)
+    names = tuple(given.curves.split(";"))
+    unknown = [name for name in names if name not in NAMES]
+    if unknown:
+        parser.error(f"no curve is called {unknown[0]!r}; choose from {'; '.join(NAMES)}")
+    record = study_of(
+        Interactions.load_npz(given.data),
+        name=Path(given.data).stem,
+        factors=given.factors,
+        epochs=given.epochs,
+        seeds=tuple(int(seed) for seed in given.seeds.split(",")),
+        regularization=given.regularization,
+        names=names,
+        device=given.device,
+        params=json.loads(Path(given.params).read_text()) if given.params else None,
+        tell=lambda line: print(line, flush=True),
+    )
+    record["command"] = " ".join(["python -m taylorank.bench.convergence", *sys.argv[1:]])
+    with atomic_path(given.json) as temporary:
+        Path(temporary).write_text(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

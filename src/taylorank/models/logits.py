@@ -1,0 +1,49 @@
+"""The scores of a factor model as a softmax would take them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.errors import ParameterError
+from taylorank.models.factor import FactorModel
+from taylorank.objectives.rg import proposal
+
+SOFTMAX = ("softmax", "sampled-softmax", "sampled-softmax-all", "nce")  # whose scores estimate log-odds
+RG = ("rg2", "rgx")
+
+
+class Logits(NamedTuple):
+    """o = P Qᵀ, and the proposal q under which softmax loss is −o_y + log Σ_j q_j e^o_j."""
+
+    users: NDArray[np.float64]  # P, (M, K)
+    items: NDArray[np.float64]  # Q, (N, K)
+    proposal: NDArray[np.float64]  # q, (N,); uniform where the model has none
+    are_logits: bool  # False: the model never took them for logits (WRMF, BPR, …)
+
+
+def logits_of(model: Any) -> Logits:
+    """Return the scores of a fitted factor model.
+
+    RG and its like have a proposal of their own; a network that ranks by probability, [u, 1] · [N q v, N q], is taken
+    apart again.
+    """
+    if not isinstance(model, FactorModel):
+        raise ParameterError(f"{type(model).__name__} has no factors", "give RG2, RGX, WRMF, IALS, Neural, …")
+    P, Q = (factors.astype(np.float64) for factors in (model.user_factors, model.item_factors))
+    loss = getattr(model, "loss", None)
+    if loss in RG:
+        return _network(model, P, Q)
+    if hasattr(model, "proposal_"):
+        return Logits(P, Q, model.proposal_, True)
+    return Logits(P, Q, np.full(len(Q), 1 / len(Q)), loss in SOFTMAX)
+
+
+def _network(model: Any, P: NDArray[np.float64], Q: NDArray[np.float64]) -> Logits:
+    options = {"ranking": "probability", "proposal_exponent": 0.6, **(model.options or {})}
+    if options["ranking"] == "lift":
+        return Logits(P, Q, proposal(model.seen, options["proposal_exponent"]), True)
+    scale = Q[:, -1:]
+    return Logits(P[:, :-1], Q[:, :-1] / scale, scale[:, 0] / scale.sum(), True)

@@ -1,0 +1,150 @@
+"""The diagnosis says what a slow look at every score says, and its advice follows from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import taylorank as tr
+from taylorank.errors import DataError, ParameterError
+from taylorank.models.logits import logits_of
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return tr.planted(150, 60, interactions=3000).split((0.8, 0.1, 0.1), seed=0)
+
+
+@pytest.fixture(scope="module")
+def model(parts):
+    return tr.RG2(8, tolerance=0).fit(parts[0])
+
+
+def by_hand(model, data):
+    """Every user and positive, one after the other."""
+    o = model.user_factors.astype(float) @ model.item_factors.T.astype(float)
+    q, losses = model.proposal_, []
+    for x, y in zip(data.by_user.row_of_entry(), data.by_user.indices, strict=True):
+        mean, square = q @ o[x], q @ o[x] ** 2
+        softmax, rgx, rg2 = np.log(q @ np.exp(o[x])), mean + (square - mean**2) / 2, mean + square / 2
+        losses.append([softmax - o[x, y], rgx - o[x, y], rg2 - o[x, y], abs(softmax - rgx), abs(softmax - rg2)])
+    return np.abs(o), np.mean(losses, axis=0)
+
+
+def test_numbers_are_those_of_all_scores(parts, model):
+    valid = parts[1]
+    numbers = tr.diagnose(model, valid, users=1000).numbers
+    _, losses = by_hand(model, valid)
+    names = ("softmax loss", "RG× loss", "RG² loss", "mean |softmax − RG×|", "mean |softmax − RG²|")
+    np.testing.assert_allclose([numbers[name] for name in names], losses, rtol=1e-6)
+    some = np.flatnonzero(valid.by_user.row_lengths)
+    sizes = np.abs(model.user_factors[some].astype(float) @ model.item_factors.T)
+    assert numbers["mean |o|"] == pytest.approx(sizes.mean(), rel=1e-6)
+    assert numbers["max |o|"] == pytest.approx(sizes.max(), rel=1e-6)
+    assert numbers["share of |o| > 1"] == pytest.approx((sizes > 1).mean())
+
+
+def test_energy_is_that_of_the_singular_values(parts, model):
+    numbers = tr.diagnose(model).numbers
+    sigma = model.path_.svd.values.astype(float)
+    tau = 0.2 * sigma[0]
+    left = sigma[sigma > tau]
+    objective = model._objective(parts[0])
+    assert numbers["factors that are not 0"] == len(left)
+    assert numbers["threshold over largest singular value"] == pytest.approx(0.2, rel=1e-4)
+    assert numbers["share of it kept by the threshold"] == pytest.approx(
+        ((left - tau) ** 2).sum() / (left**2).sum(), rel=1e-4
+    )
+    assert numbers["variance of targets in these factors"] == pytest.approx(
+        (left**2).sum() / objective.squared_norm, rel=1e-4
+    )
+
+
+def test_condition_is_that_of_the_gram(model):
+    Q = model.item_factors * np.sqrt(model.proposal_)[:, None]
+    assert tr.diagnose(model).numbers["condition of items' Gram"] == pytest.approx(
+        np.linalg.cond(Q.T @ Q.astype(float)), rel=1e-3
+    )
+
+
+def test_advice_goes_towards_the_lowest_loss_on_other_data(parts):
+    train, valid, _ = parts
+    weak, strong = (tr.RG2(8, regularization=share, tolerance=0).fit(train) for share in (0.0, 0.9))
+    best = tr.diagnose(weak, valid).numbers["best regularization for RG² loss"]
+    losses = {
+        share: tr.diagnose(next(weak.path(regularization=[share])), valid, users=999).numbers["RG² loss"]
+        for share in (0.0, best, 0.9)
+    }
+    assert losses[best] < min(losses[0.0], losses[0.9])
+    assert any("Raise regularization from 0 towards" in line for line in tr.diagnose(weak, valid).words)
+    assert any("Lower regularization from 0.9 towards" in line for line in tr.diagnose(strong, valid).words)
+    right = next(weak.path(regularization=[best]))
+    assert any(f"regularization={best:g} is right" in line for line in tr.diagnose(right, valid).words)
+
+
+def test_factors_that_vanish_are_counted(parts):
+    strong = tr.RG2(8, regularization=0.9).fit(parts[0])
+    found = tr.diagnose(strong)
+    rank = int(found.numbers["factors that are not 0"])
+    assert rank < 8
+    assert any(f"factors={rank} is the same model" in line for line in found.words)
+
+
+def test_large_scores_are_called_large(parts):
+    model = tr.RG2(40, regularization=0.0, proposal_exponent=0.0).fit(parts[0])
+    model.user_factors_ = 100 * model.user_factors_
+    found = tr.diagnose(model)
+    assert "The scores are large" in found.words[0]
+    assert all(np.isfinite(value) for value in found.numbers.values())
+
+
+def test_factors_of_no_weight_are_ill_conditioned(parts):
+    model = tr.IALS(4).fit(parts[0])
+    model.item_factors_ = model.item_factors_ * np.array([1, 1, 1, 1e-4], dtype=np.float32)
+    assert any("ill-conditioned" in line for line in tr.diagnose(model).words)
+
+
+@pytest.mark.parametrize("kind", [tr.WRMF, tr.IALS])
+def test_scores_that_are_no_logits_are_told_apart(parts, kind):
+    found = tr.diagnose(kind(4).fit(parts[0]), parts[1])
+    assert "were not fitted as logits" in found.words[0]
+    assert "factors that are not 0" not in found.numbers
+
+
+def test_words_come_before_numbers(model):
+    text = str(tr.diagnose(model))
+    assert text.startswith("The scores are")
+    assert text.index("well-conditioned") < text.index("mean |o|  ")
+
+
+def test_file_has_no_path_and_says_so(parts, model, tmp_path):
+    model.save(tmp_path / "m.tr")
+    again = tr.diagnose(tr.load(tmp_path / "m.tr"), parts[1])
+    assert any("Only a spectral fit" in line for line in again.words)
+    fresh = tr.diagnose(model, parts[1]).numbers
+    assert {name: fresh[name] for name in again.numbers} == pytest.approx(again.numbers)
+
+
+def test_what_cannot_be_diagnosed_is_refused(parts, model):
+    with pytest.raises(ParameterError, match="Popularity has no factors"):
+        tr.diagnose(tr.Popularity().fit(parts[0]))
+    others = tr.Interactions.from_arrays(["ann"], [int(parts[0].item_ids[0])])
+    with pytest.raises(DataError, match="knows none of the users"):
+        tr.diagnose(model, others)
+    with pytest.raises(ParameterError, match="users=0"):
+        tr.diagnose(model, users=0)
+
+
+@pytest.mark.parametrize("ranking", ["probability", "lift"])
+def test_network_is_taken_apart(parts, ranking):
+    pytest.importorskip("torch")
+    network = tr.Neural("rg2", factors=4, epochs=3, options={"ranking": ranking}).fit(parts[0])
+    logits = logits_of(network)
+    closed = tr.RG2(4).fit(parts[0])
+    np.testing.assert_allclose(logits.proposal, closed.proposal_, rtol=1e-4)
+    assert logits.users.shape[1] == logits.items.shape[1] == 4
+    o = logits.users @ logits.items.T
+    expected = 60 * logits.proposal * (1 + o) if ranking == "probability" else o
+    np.testing.assert_allclose(network.scores(np.arange(150)), expected, rtol=1e-3, atol=1e-4)
+    assert logits.are_logits
+    assert tr.diagnose(network, parts[1]).numbers["mean |o|"] > 0
