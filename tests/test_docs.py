@@ -99,3 +99,12 @@ def test_the_example_of_the_tuning_page_runs(capsys):
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "tuning.md").read_text(), re.DOTALL)
     exec(compile(example, "docs/tuning.md", "exec"), {})
     assert "share of the variance" in capsys.readouterr().out
+
+
+def test_the_page_of_training_says_what_the_files_hold():
+    page = (DOCS / "neural.md").read_text()
+    for path in (DOCS / "neural").glob("*.json"):
+        record = json.loads(path.read_text())
+        row = next(line for line in page.splitlines() if f"neural/{path.name}" in line)
+        assert all(f"{record['test'][name]:.4f}" in row for name in ("ndcg@10", "recall@10", "mrr@10"))
+        assert f"| {record['epochs']} |" in row

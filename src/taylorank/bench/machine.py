@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,14 @@ def describe_machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "libraries": {name: version for name in LIBRARIES if (version := _version(name))},
         "kernels": str(kernel_info()),
+        **({"gpu": gpu} if (gpu := _gpu()) else {}),
     }
+
+
+def _gpu() -> str | None:
+    """The CUDA device, if torch is in use already: importing it for this takes seconds."""
+    torch = sys.modules.get("torch")
+    return torch.cuda.get_device_name() if torch is not None and torch.cuda.is_available() else None
 
 
 def cpu_ticks() -> list[int] | None:
