@@ -1,0 +1,22 @@
+"""Every claim by its id, in the order of the page."""
+
+from __future__ import annotations
+
+from taylorank.claims import algorithm, bound_on_ndcg, consistency, interaction, square_forms, taylor, weights
+from taylorank.claims.claim import Claim
+from taylorank.errors import ParameterError
+
+MODULES = (bound_on_ndcg, taylor, square_forms, interaction, consistency, weights, algorithm)
+CLAIMS: dict[str, Claim] = {claim.id: claim for module in MODULES for claim in module.CLAIMS}
+
+
+def claim_named(name: str) -> Claim:
+    """Return the claim with this id.
+
+    >>> claim_named("rg2-square-form").group
+    'From softmax to RG'
+    """
+    try:
+        return CLAIMS[name]
+    except KeyError:
+        raise ParameterError(f"no claim has the id {name!r}", f"choose from {', '.join(CLAIMS)}") from None
