@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
-from taylorank.claims import algorithm, bound_on_ndcg, consistency, interaction, square_forms, taylor, weights
+from taylorank.claims import (
+    algorithm,
+    bound_on_ndcg,
+    consistency,
+    convergence,
+    generalisation,
+    interaction,
+    newton_formulas,
+    printed_tables,
+    sampled_rg,
+    square_forms,
+    taylor,
+    upper_bound,
+    weights,
+)
 from taylorank.claims.claim import Claim
 from taylorank.errors import ParameterError
 
-MODULES = (bound_on_ndcg, taylor, square_forms, interaction, consistency, weights, algorithm)
+MODULES = (
+    bound_on_ndcg,
+    taylor,
+    square_forms,
+    interaction,
+    sampled_rg,
+    consistency,
+    weights,
+    upper_bound,
+    generalisation,
+    algorithm,
+    newton_formulas,
+    convergence,
+    printed_tables,
+)
 CLAIMS: dict[str, Claim] = {claim.id: claim for module in MODULES for claim in module.CLAIMS}
 
 
