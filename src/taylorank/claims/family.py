@@ -14,14 +14,23 @@ EXACT_LOSSES = ("softmax", "sparsemax", "entmax")
 
 def losses_and_gradients(name: str, o: Floats) -> tuple[Floats, Floats]:
     """Return the loss of every item as the positive (N,) and its gradient in the scores (N, N)."""
+    return of_positives(name, np.tile(o, (len(o), 1)), np.arange(len(o)))
+
+
+def of_positives(name: str, o: Floats, positives: Floats) -> tuple[Floats, Floats]:
+    """Return the loss (B,) of one positive in every row of scores (B, N), and its gradient (B, N)."""
     import torch
 
     from taylorank import losses
 
-    N = len(o)
-    scores = torch.tensor(np.tile(o, (N, 1)), dtype=torch.float64, requires_grad=True)
-    places = torch.arange(N)
-    values = losses.get(name).function(scores, places, places)
+    scores = torch.tensor(o, dtype=torch.float64, requires_grad=True)
+    rows, columns = torch.arange(len(o)), torch.from_numpy(np.asarray(positives, dtype=np.int64))
+    loss = losses.get(name)
+    if loss.kind == "exact":
+        values = loss.function(scores, rows, columns)
+    else:  # all other items are the draws
+        others = torch.tensor([[j for j in range(o.shape[1]) if j != y] for y in positives])
+        values = loss.function(scores[rows, columns], scores.gather(1, others))
     (gradient,) = torch.autograd.grad(values.sum(), scores)
     return values.detach().numpy(), gradient.numpy()
 
@@ -32,18 +41,11 @@ def risk(name: str, o: Floats, eta: Floats) -> tuple[float, Floats]:
     return float(eta @ values), eta @ gradients
 
 
-def prediction(name: str, o: Floats) -> Floats:
-    """Return p = ∇ℓ(o; y) + e_y."""
-    import torch
-
-    from taylorank import losses
-
-    first = torch.zeros(1, dtype=torch.int64)
-    scores = torch.tensor(o[None], dtype=torch.float64, requires_grad=True)
-    (gradient,) = torch.autograd.grad(losses.get(name).function(scores, first, first).sum(), scores)
-    p: Floats = gradient.numpy()[0]
-    p[0] += 1.0
-    return p
+def predictions(name: str, o: Floats) -> Floats:
+    """Return p = ∇ℓ(o; y) + e_y of every row of scores (B, N)."""
+    gradient = of_positives(name, o, np.zeros(len(o)))[1]
+    gradient[:, 0] += 1.0
+    return gradient
 
 
 def least_risk(name: str, eta: Floats, *, tied: tuple[int, int] | None = None) -> tuple[float, Floats]:

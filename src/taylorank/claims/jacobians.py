@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from taylorank.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from taylorank.claims.dense import Floats
-from taylorank.claims.family import EXACT_LOSSES, losses_and_gradients, prediction
+from taylorank.claims.family import EXACT_LOSSES, of_positives, predictions
 
 GROUP = "Softmax family: gradients"
 BOUNDS = {"softmax": 0.5, "sparsemax": 1.0, "entmax": 2**-0.5, "nce": 0.25}
@@ -16,10 +16,10 @@ STEP = 1e-5
 
 def norm_of(name: str, o: Floats, *, sharpness: float) -> float:
     """Return the spectral norm of the Jacobian of the prediction at o, by central differences."""
-    predict = (lambda z: expit(z)) if name == "nce" else (lambda z: prediction(name, z))
     moves = STEP * np.eye(len(o))
-    columns = [(predict(sharpness * (o + e)) - predict(sharpness * (o - e))) / (2 * STEP) for e in moves]
-    return float(np.linalg.norm(np.array(columns), ord=2))
+    around = sharpness * (o + np.vstack((moves, -moves)))
+    found = expit(around) if name == "nce" else predictions(name, around)
+    return float(np.linalg.norm((found[: len(o)] - found[len(o) :]) / (2 * STEP), ord=2))
 
 
 def largest_norms(seed: int, *, sharpness: float = 1.0, samples: int = 25, steps: int = 25) -> Numbers:
@@ -52,23 +52,25 @@ def judge_norms(n: Numbers) -> Judgement:
 def gradients_on_negatives(seed: int, *, lead: float = 2.5, n_items: int = 50, vectors: int = 100) -> Numbers:
     """Gradient on the five best negatives when the positive leads them by `lead`, and when it trails them by ½."""
     rng = np.random.default_rng(seed)
-    found: Numbers = {}
-    for name in EXACT_LOSSES:
-        dead, trailing = [], []
-        for _ in range(vectors):
-            o = rng.standard_normal(n_items)
-            hard = np.argsort(-o[1:])[:5] + 1
-            for ahead, store in ((lead, dead), (-0.5, trailing)):
-                o[0] = o[hard[0]] + ahead
-                store.append(losses_and_gradients(name, o)[1][0][hard])
-        found[name] = {
-            "share without gradient, positive ahead": float(np.mean(np.array(dead) == 0)),
-            "mean gradient on the best negative, positive behind": float(np.mean([row[0] for row in trailing])),
-            "share without gradient, positive behind": float(np.mean(np.array(trailing) == 0)),
-        }
+    o = rng.standard_normal((vectors, n_items))
+    hard = np.argsort(-o[:, 1:], axis=1)[:, :5] + 1
+    best = np.take_along_axis(o, hard[:, :1], axis=1)[:, 0]
     gaps = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
-    curves = {name: [float(losses_and_gradients(name, np.array([gap, 0.0]))[1][0][1]) for gap in gaps] for name in EXACT_LOSSES}
-    return {"by loss": found, "lead of the positive": gaps, **curves}
+    two = np.stack((np.array(gaps), np.zeros(len(gaps))), axis=1)
+    rows, curves = {}, {}
+    for name in EXACT_LOSSES:
+        on_hard = {}
+        for ahead in (lead, -0.5):
+            o[:, 0] = best + ahead
+            gradient = of_positives(name, o, np.zeros(vectors))[1]
+            on_hard[ahead] = np.take_along_axis(gradient, hard, axis=1)
+        rows[name] = {
+            "share without gradient, positive ahead": float((on_hard[lead] == 0).mean()),
+            "mean gradient on the best negative, positive behind": float(on_hard[-0.5][:, 0].mean()),
+            "share without gradient, positive behind": float((on_hard[-0.5] == 0).mean()),
+        }
+        curves[name] = of_positives(name, two, np.zeros(len(two)))[1][:, 1]
+    return {"by loss": rows, "lead of the positive": gaps, **curves}
 
 
 def judge_gradients(n: Numbers) -> Judgement:
