@@ -14,12 +14,14 @@ from taylorank.claims import (
     interaction,
     jacobians,
     nce,
+    negatives,
     newton_formulas,
     printed_tables,
     proposals,
     recovery,
     sampled_rg,
     sampling_bias,
+    speed,
     square_forms,
     sweeps_over_settings,
     taylor,
@@ -51,6 +53,8 @@ MODULES = (
     recovery,
     sweeps_over_settings,
     graded,
+    negatives,
+    speed,
     printed_tables,
 )
 CLAIMS: dict[str, Claim] = {claim.id: claim for module in MODULES for claim in module.CLAIMS}
