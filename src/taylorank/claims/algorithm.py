@@ -128,6 +128,28 @@ def judge_shared(n: Numbers) -> Judgement:
     )
 
 
+def plain_penalty(seed: int, *, weights: str = "context", penalty: float = 0.7) -> Numbers:
+    """All rows of P for the penalty λ‖P‖² by one eigendecomposition of QᵀQ, against a system for every row."""
+    rng = np.random.default_rng(seed)
+    R = binary_matrix(rng, 25, 16)
+    S, Q = targets(R, np.full(16, 1 / 16)), rng.standard_normal((16, 4))
+    w = R.sum(axis=1)
+    W = np.repeat(w[:, None], 16, axis=1) if weights == "context" else w[:, None] * (1 + R)
+    by_row = np.stack([(S[x] * W[x]) @ Q @ np.linalg.inv((Q.T * W[x]) @ Q + penalty * np.eye(4)) for x in range(25)])
+    values, U = np.linalg.eigh(Q.T @ Q)
+    at_once = (w[:, None] * (S @ Q @ U)) / (w[:, None] * values + penalty) @ U.T
+    return {"difference": relative(at_once, by_row)}
+
+
+def judge_plain(n: Numbers) -> Judgement:
+    """No closed form over whole matrices: then this one would not be right."""
+    return Judgement(
+        decide(n["difference"] > 1e-6),
+        "one eigendecomposition QᵀQ = UΛUᵀ gives all rows at once, P = [w (SQU) / (wΛ + λ)] Uᵀ, up to "
+        f"{n['difference']:.0e}",
+    )
+
+
 CLAIMS = (
     Claim(
         id="algorithm-1-weights-in-003",
@@ -139,8 +161,8 @@ CLAIMS = (
         judge=judge_constant,
         change={"corrected": "printed"},
         change_in_words="the printed weights in place of the corrected ones",
-        correction="W_xy = |I_x|/2N for all pairs (Eq. 23). As printed, pairs that were not observed weigh nothing, and "
-        "ranking nothing at all is optimal.",
+        correction="W_xy = |I_x|/2N for all pairs (Eq. 23). As printed, pairs that were not observed weigh nothing, "
+        "and ranking nothing at all is optimal.",
     ),
     Claim(
         id="released-item-update",
@@ -164,15 +186,29 @@ CLAIMS = (
         judge=judge_product,
         change={"weight_power": 0.0},
         change_in_words="an SVD that leaves the penalty out of the weights",
-        correction="They are, and no sweeps are needed: the result is the hard-truncated SVD of diag(w/√(w+λ))·S, which "
-        "for ranking only changes the weight of the contexts.",
+        correction="They are, and no sweeps are needed: the result is the hard-truncated SVD of diag(w/√(w+λ))·S, "
+        "which for ranking only changes the weight of the contexts.",
+    ),
+    Claim(
+        id="plain-penalty-has-no-closed-form",
+        group=GROUP,
+        source="001 App. A.6 (Eq. 47)",
+        statement="With the plain penalty λ(‖P‖² + ‖Q‖²) the update of P is a Sylvester equation, so that there is no "
+        "closed form over whole matrices.",
+        method="All rows of P by one eigendecomposition of the Gram matrix against a system for every row.",
+        experiment=plain_penalty,
+        judge=judge_plain,
+        change={"weights": "cell"},
+        change_in_words="weights that vary by cell, for which it is true",
+        correction="The weights are diagonal, so the equation falls apart into rows that share the eigenvectors of "
+        "QᵀQ. (Its right side is WSQ; WRQ is printed.)",
     ),
     Claim(
         id="one-matrix-for-all-rows",
         group=GROUP,
         source="001 Sec. 4.4.1, end (and A.6)",
-        statement="Since the weights of RG² depend on the context alone, ALS needs matrix operations only, no update row "
-        "by row.",
+        statement="Since the weights of RG² depend on the context alone, ALS needs matrix operations only, no update "
+        "row by row.",
         method="All rows of P by one K × K matrix against a linear system for every row.",
         experiment=shared_matrix,
         judge=judge_shared,

@@ -109,7 +109,8 @@ CLAIMS = (
         source="003 Prop. 3.2 (Eq. 7)",
         statement="−log of the mean NDCG is at most the users' mean softmax losses, summed and divided by the number "
         "of interactions |D|.",
-        method="Five users with random scores and one to ten positives among 40 items; both normalisations of the right side.",
+        method="Five users with random scores and one to ten positives among 40 items; both normalisations of the "
+        "right side.",
         experiment=two_scales,
         judge=judge_two_scales,
         change={"most": 1},

@@ -68,13 +68,13 @@ class Claim:
 
     def measure(self, seed: int = 0) -> Numbers:
         """Return the numbers, as JSON holds them."""
-        return plain(self.experiment(seed))
+        return _plain_numbers(self.experiment(seed))
 
     def measure_changed(self, seed: int = 0, *, numbers: Numbers | None = None) -> Numbers:
         """Return the numbers of the changed experiment; a timed claim changes `numbers` that were measured."""
         if callable(self.change):
-            return plain(self.change(dict(self.measure(seed) if numbers is None else numbers)))
-        return plain(self.experiment(seed, **self.change))
+            return _plain_numbers(self.change(dict(self.measure(seed) if numbers is None else numbers)))
+        return _plain_numbers(self.experiment(seed, **self.change))
 
 
 def decide(printed: bool, corrected: bool = False) -> str:
@@ -105,6 +105,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return _rounded(float(value))
     return value
+
+
+def _plain_numbers(numbers: Numbers) -> Numbers:
+    return {str(name): plain(value) for name, value in numbers.items()}
 
 
 def _rounded(value: float) -> float | str:

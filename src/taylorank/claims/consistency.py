@@ -24,7 +24,8 @@ def regret_by_samples(seed: int, *, context_exponent: float = 1.0, contexts: int
             lost.append(dcg_regret(scores, world.relevance) / dcg(world.relevance, world.relevance))
         regrets.append(float(np.mean(lost)))
     limit = [
-        dcg_regret(world.best_rg2(context_exponent=context_exponent), world.relevance) / dcg(world.relevance, world.relevance)
+        dcg_regret(world.best_rg2(context_exponent=context_exponent), world.relevance)
+        / dcg(world.relevance, world.relevance)
         for world in worlds
     ]
     return {"samples": samples, "regret": regrets, "regret in the limit": float(np.mean(limit))}
@@ -131,8 +132,8 @@ CLAIMS = (
         group=GROUP,
         source="001 Theorem 12; 003 Theorem 3.13",
         statement="RG² is consistent with DCG: as its loss goes to the least possible, DCG goes to the best possible.",
-        method="40 random distributions over sets of 8 items; RG² fitted without constraint to 10 to 100,000 draws; the "
-        "share of the best DCG that its ranking loses.",
+        method="40 random distributions over sets of 8 items; RG² fitted without constraint to 10 to 100,000 draws; "
+        "the share of the best DCG that its ranking loses.",
         experiment=regret_by_samples,
         judge=judge_regret,
         change={"context_exponent": 3.0},
@@ -174,7 +175,7 @@ CLAIMS = (
         judge=judge_ideal,
         change={"n_sets": 1},
         change_in_words="a single set per context, so that nothing is uncertain",
-        correction="L*_DCG = −max_π E[DCG(π)], reached by sorting by expected relevance; no single ranking is ideal for "
-        "every draw, so it is above −E[IDCG].",
+        correction="L*_DCG = −max_π E[DCG(π)], reached by sorting by expected relevance; no single ranking is ideal "
+        "for every draw, so it is above −E[IDCG].",
     ),
 )

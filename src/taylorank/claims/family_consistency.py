@@ -34,7 +34,8 @@ def judge_excess(n: Numbers) -> Judgement:
     shown = ", ".join(f"{name} {value:.1e}" for name, value in n["least excess"].items())
     return Judgement(
         decide(min(n["least excess"].values()) > 1e-5),
-        f"over {n['posteriors']} random posteriors the least price of scoring alike what differs in probability is {shown}",
+        f"over {n['posteriors']} random posteriors the least price of scoring alike what differs in probability is "
+        f"{shown}",
     )
 
 
@@ -54,7 +55,9 @@ def orders_of_minima(seed: int, *, names: tuple[str, ...] = EXACT_LOSSES) -> Num
 
 def judge_minima(n: Numbers) -> Judgement:
     """Every order kept."""
-    shown = ", ".join(f"{name} {row['order kept']:.0%} (lost DCG {row['largest regret']:.1g})" for name, row in n.items())
+    shown = ", ".join(
+        f"{name} {row['order kept']:.0%} (lost DCG {row['largest regret']:.1g})" for name, row in n.items()
+    )
     return Judgement(
         decide(all(row["order kept"] == 1 for row in n.values())),
         f"share of posteriors whose order the scores of least risk have: {shown}",
@@ -103,9 +106,10 @@ CLAIMS = (
         id="top-k-calibrated",
         group=GROUP,
         source="004 Mechanism 3; 001 Prop. 5, Def. 20; 003 Prop. 3.8",
-        statement="They are top-k calibrated for every k; the sparse ones although they give many items no probability.",
-        method="The same for every neighbouring pair in the order by probability; for sparsemax and entmax with one item "
-        "that is never positive.",
+        statement="They are top-k calibrated for every k; the sparse ones although they give many items no "
+        "probability.",
+        method="The same for every neighbouring pair in the order by probability; for sparsemax and entmax with one "
+        "item that is never positive.",
         experiment=lambda seed, names=EXACT_LOSSES: tie_excess(seed, names=names, first_only=False, zeros=1),
         judge=judge_excess,
         change={"names": ("hinge",)},
@@ -117,8 +121,8 @@ CLAIMS = (
         group=GROUP,
         source="004 Key results, Mechanism 3; 001 Prop. 6",
         statement="Softmax, sparsemax and entmax are consistent with DCG.",
-        method="The scores of least risk for 24 random posteriors over 5 items, half of them (for the sparse losses) with "
-        "two items that are never positive: do they rank by probability?",
+        method="The scores of least risk for 24 random posteriors over 5 items, half of them (for the sparse losses) "
+        "with two items that are never positive: do they rank by probability?",
         experiment=orders_of_minima,
         judge=judge_minima,
         change={"names": ("hinge",)},
@@ -129,8 +133,8 @@ CLAIMS = (
         id="strict-and-weak-order",
         group=GROUP,
         source="004 Mechanism 1",
-        statement="Softmax preserves the order of scores strictly, sparsemax and entmax weakly: unlike scores may get equal "
-        "probabilities, but never reversed ones.",
+        statement="Softmax preserves the order of scores strictly, sparsemax and entmax weakly: unlike scores may get "
+        "equal probabilities, but never reversed ones.",
         method="200 vectors of 30 random scores; neighbours in the order with equal or reversed probabilities.",
         experiment=ties,
         judge=judge_ties,

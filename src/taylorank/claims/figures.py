@@ -41,13 +41,14 @@ def chart(claim: Record) -> Record:
     figure = claim["figure"]
     points = rows(claim)
     y_scale = alt.Scale(type="log") if figure["log_y"] else alt.Scale(zero=False)
-    x = alt.X("x:Q", title=figure["x"], scale=alt.Scale(type="log" if figure["log_x"] else "linear", zero=False))
-    y = alt.Y("y:Q", title=None, scale=y_scale, axis=alt.Axis(format="~g"))
-    encoded = {"x": x, "y": y}
+    x_scale = alt.Scale(type="log" if figure["log_x"] else "linear", zero=False, nice=not figure["log_x"])
+    x = alt.X("x:Q", title=figure["x"], scale=x_scale)
+    y = alt.Y("y:Q", title=None, scale=y_scale, axis=alt.Axis(format="~g") if figure["log_y"] else alt.Axis())
+    encoded: Record = {"x": x, "y": y}
     if len(figure["y"]) > 1:
         encoded["color"] = alt.Color("line:N", title=None, sort=list(figure["y"]), legend=alt.Legend(orient="top"))
-        encoded["strokeDash"] = alt.StrokeDash("line:N", sort=list(figure["y"]))
-    line = alt.Chart(alt.Data(values=points)).mark_line(point=True).encode(**encoded)
+        encoded["strokeDash"] = alt.StrokeDash("line:N", sort=list(figure["y"]), legend=None)
+    line = alt.Chart({"values": points}).mark_line(point=True).encode(**encoded)
     spec: Record = line.properties(title=figure["title"], background="white", **SIZE).to_dict()
     return spec
 

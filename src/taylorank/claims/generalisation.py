@@ -72,9 +72,9 @@ def judge_term(n: Numbers) -> Judgement:
     return Judgement(
         decide(smallest < 1),
         f"at ML-1M size the term is {first['term over largest loss']:.2g} times the largest loss there can be, at "
-        f"Wikipedia size {wiki['term over largest loss']:.2g} times. It would fall below 1 from a number of interactions "
-        f"with {first['digits of the interactions needed']:.2g} digits; without the step exp(−x) ≤ 1/x from "
-        f"{first['needed without the last step']:.2g}, where ML-1M has {first['all pairs']:.2g} pairs in all",
+        f"Wikipedia size {wiki['term over largest loss']:.2g} times. It would fall below 1 from a number of "
+        f"interactions with {first['digits of the interactions needed']:.2g} digits; without the step exp(−x) ≤ 1/x "
+        f"from {first['needed without the last step']:.2g}, where ML-1M has {first['all pairs']:.2g} pairs in all",
     )
 
 
@@ -85,8 +85,8 @@ CLAIMS = (
         source="001 Theorem 14 (Eq. 33); 003 Theorem 3.20",
         statement="Theorem 14 bounds the difference between training loss and expected loss at the sizes of the "
         "experiments.",
-        method="The term of Eq. 33 at the papers' sizes (K = 64, δ = 0.05), with assumptions that are kind to it: largest "
-        "loss B = 1, C_P C_Q = 1. Sizes as in 001 Table 5, and ML-1M.",
+        method="The term of Eq. 33 at the papers' sizes (K = 64, δ = 0.05), with assumptions that are kind to it: "
+        "largest loss B = 1, C_P C_Q = 1. Sizes as in 001 Table 5, and ML-1M.",
         experiment=at_real_sizes,
         judge=judge_term,
         change={"log_data": 1e9},

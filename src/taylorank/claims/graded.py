@@ -16,7 +16,9 @@ N_ITEMS = 7
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 
-def random_grades(rng: np.random.Generator, *, levels: int, most: int | None, outcomes: int = 10) -> tuple[Floats, Floats]:
+def random_grades(
+    rng: np.random.Generator, *, levels: int, most: int | None, outcomes: int = 10
+) -> tuple[Floats, Floats]:
     """Return grades (S, N) of every outcome for one context and their probabilities; at most `most` items graded."""
     grades = np.zeros((outcomes, N_ITEMS))
     for row in grades:
@@ -50,12 +52,10 @@ def graded_regret(seed: int, *, levels: int = 3, most: int | None = None, contex
 def judge_graded(n: Numbers) -> Judgement:
     """Printed: grades as they are. Corrected: gains for DCG, gains over IDCG for NDCG."""
     return Judgement(
-        decide(
-            max(n["grades, DCG"], n["grades, NDCG"]) < 1e-12, max(n["gains, DCG"], n["gains/IDCG, NDCG"]) < 1e-12
-        ),
-        f"with the grades as strengths the best scores lose {n['grades, DCG']:.2%} of DCG and {n['grades, NDCG']:.2%} of "
-        f"NDCG; with gains 2^grade − 1 they lose {n['gains, DCG']:.0e} of DCG and {n['gains, NDCG']:.2%} of NDCG; with "
-        f"gains/IDCG {n['gains/IDCG, NDCG']:.0e} of NDCG",
+        decide(max(n["grades, DCG"], n["grades, NDCG"]) < 1e-12, max(n["gains, DCG"], n["gains/IDCG, NDCG"]) < 1e-12),
+        f"with the grades as strengths the best scores lose {n['grades, DCG']:.2%} of DCG and {n['grades, NDCG']:.2%} "
+        f"of NDCG; with gains 2^grade − 1 they lose {n['gains, DCG']:.0e} of DCG and {n['gains, NDCG']:.2%} of NDCG; "
+        f"with gains/IDCG {n['gains/IDCG, NDCG']:.0e} of NDCG",
     )
 
 
@@ -91,9 +91,9 @@ def judge_proposals(n: Numbers) -> Judgement:
     best = int(np.argmax(quality))
     return Judgement(
         decide(n["order kept by score"] == 1, n["order kept by probability"] == 1),
-        f"ranked by the scores the order is kept for {n['order kept by score']:.0%} of random contexts and proposals, ranked "
-        f"by q(1 + o) for {n['order kept by probability']:.0%}; on planted data q ∝ popularity^γ gives an expected NDCG@10 "
-        f"of {quality[0]:.3f} at γ = 0 (the papers') and {quality[best]:.3f} at γ = {gammas[best]:g}",
+        f"ranked by the scores the order is kept for {n['order kept by score']:.0%} of random contexts and proposals, "
+        f"ranked by q(1 + o) for {n['order kept by probability']:.0%}; on planted data q ∝ popularity^γ gives an "
+        f"expected NDCG@10 of {quality[0]:.3f} at γ = 0 (the papers') and {quality[best]:.3f} at γ = {gammas[best]:g}",
     )
 
 
@@ -109,22 +109,23 @@ CLAIMS = (
         judge=judge_graded,
         change={"levels": 1, "most": 1},
         change_in_words="single clicks, where grades, gains and normalised gains are all the same",
-        correction="Put the gain 2^grade − 1 into r for DCG, and the gain over the context's ideal DCG for NDCG; then it "
-        "is. Even binary relevance needs the latter for NDCG where contexts have several positives.",
+        correction="Put the gain 2^grade − 1 into r for DCG, and the gain over the context's ideal DCG for NDCG; then "
+        "it is. Even binary relevance needs the latter for NDCG where contexts have several positives.",
     ),
     Claim(
         id="non-uniform-proposals",
         group=GROUP,
         source="000 Open question 2",
-        statement="Under a non-uniform proposal RG² ranks consistently with DCG by its scores, as under the uniform one.",
-        method="The best scores for 200 random distributions and proposals; and RG² on planted data with q ∝ popularity^γ, "
-        "regularization at its best for each γ.",
+        statement="Under a non-uniform proposal RG² ranks consistently with DCG by its scores, as under the uniform "
+        "one.",
+        method="The best scores for 200 random distributions and proposals; and RG² on planted data with q ∝ "
+        "popularity^γ, regularization at its best for each γ.",
         experiment=other_proposals,
         judge=judge_proposals,
         change={"exponents": (0.0,)},
         change_in_words="the uniform proposal alone",
-        correction="The score is then the lift p/q − 1; rank by the probability q(1 + o). The exact weights for any proposal "
-        "are those of sampled-rg2-weights.",
+        correction="The score is then the lift p/q − 1; rank by the probability q(1 + o). The exact weights for any "
+        "proposal are those of sampled-rg2-weights.",
         figure=Figure("γ", ("expected ndcg@10",), "Expected NDCG@10 by exponent of the proposal"),
     ),
 )

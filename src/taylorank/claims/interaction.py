@@ -146,8 +146,8 @@ def judge_tightness(n: Numbers) -> Judgement:
     ratios = [rgx / rg2 for rgx, rg2 in zip(n["RG×"], n["RG²"], strict=True)]
     return Judgement(
         decide(max(ratios) < 0.95),
-        f"the mean error of RG× is {ratios[0]:.2f} of that of RG² for scores of size 0.1, {ratios[2]:.2f} at size 1 and "
-        f"{ratios[-1]:.2f} at size 4",
+        f"the mean error of RG× is {ratios[0]:.2f} of that of RG² for scores of size 0.1, {ratios[2]:.2f} at size 1 "
+        f"and {ratios[-1]:.2f} at size 4",
     )
 
 

@@ -83,9 +83,9 @@ def judge_gradients(n: Numbers) -> Judgement:
     return Judgement(
         decide(vanish and not stronger, vanish and stronger),
         f"when the positive leads by 2.5, {rows['sparsemax'][ahead]:.0%} (sparsemax) and {rows['entmax'][ahead]:.0%} "
-        f"(entmax) of the five best negatives have no gradient, under softmax {rows['softmax'][ahead]:.0%}; when it trails "
-        f"by ½ the best negative gets {rows['sparsemax'][behind]:.2f} and {rows['entmax'][behind]:.2f}, under softmax "
-        f"{rows['softmax'][behind]:.2f}",
+        f"(entmax) of the five best negatives have no gradient, under softmax {rows['softmax'][ahead]:.0%}; when it "
+        f"trails by ½ the best negative gets {rows['sparsemax'][behind]:.2f} and {rows['entmax'][behind]:.2f}, under "
+        f"softmax {rows['softmax'][behind]:.2f}",
     )
 
 
@@ -94,8 +94,8 @@ CLAIMS = (
         id="jacobian-norms",
         group=GROUP,
         source="004 Key results, Mechanism 1, Foundational learning",
-        statement="The Jacobian of the prediction has a spectral norm of at most ½ for softmax, more for the sparse losses "
-        "(1 for sparsemax, 2^(α−2) for entmax) and at most ¼ for NCE's sigmoid.",
+        statement="The Jacobian of the prediction has a spectral norm of at most ½ for softmax, more for the sparse "
+        "losses (1 for sparsemax, 2^(α−2) for entmax) and at most ¼ for NCE's sigmoid.",
         method="Central differences at random scores of several sizes, and climbs towards the largest norm.",
         experiment=largest_norms,
         judge=judge_norms,
@@ -108,14 +108,14 @@ CLAIMS = (
         group=GROUP,
         source="004 Mechanism 1, Design trade-offs",
         statement="Under sparsemax and entmax the gradient vanishes on hard negatives.",
-        method="50 random scores, 100 times; the gradient on the five best negatives with the positive ahead of them by "
-        "2.5 and behind them by ½.",
+        method="50 random scores, 100 times; the gradient on the five best negatives with the positive ahead of them "
+        "by 2.5 and behind them by ½.",
         experiment=gradients_on_negatives,
         judge=judge_gradients,
         change={"lead": 0.1},
         change_in_words="a positive that leads by 0.1 only",
-        correction="It vanishes exactly where the positive leads by enough (1 for sparsemax, 2 for 1.5-entmax). Negatives "
-        "that are truly hard, at or above the positive, get more gradient than under softmax.",
+        correction="It vanishes exactly where the positive leads by enough (1 for sparsemax, 2 for 1.5-entmax). "
+        "Negatives that are truly hard, at or above the positive, get more gradient than under softmax.",
         needs_torch=True,
         figure=Figure("lead of the positive", EXACT_LOSSES, "Gradient on the negative, two items"),
     ),

@@ -61,7 +61,13 @@ def three_biases(seed: int, *, offset: str = "log kq") -> Numbers:
     o = np.log(softmax(np.log(eta) + 0.5 * rng.standard_normal(len(eta))))  # Σ exp(o) = 1
     wanted = softmax(o) - eta
     limit = tied_fit(eta, q, None)
-    numbers: Numbers = {"draws": NOISE, "loss gap": [], "gradient gap": [], "fit": [], "fit of a model that is too small": []}
+    numbers: Numbers = {
+        "draws": NOISE,
+        "loss gap": [],
+        "gradient gap": [],
+        "fit": [],
+        "fit of a model that is too small": [],
+    }
     for k in NOISE:
         value, gradient = risk(o, eta, q, k, offset)
         numbers["loss gap"].append(value - float(-eta @ o))
@@ -80,8 +86,8 @@ def judge_biases(n: Numbers) -> Judgement:
         f"the values of the losses differ by {n['loss gap'][0]:.2f} to {n['loss gap'][-1]:.2f}, but the gradients by "
         f"{n['gradient gap'][0]:.2g}, {n['gradient gap'][1]:.2g}, {n['gradient gap'][2]:.2g} and "
         f"{n['gradient gap'][3]:.2g} of their size for 1, 10, 100 and 1,000 draws (exponent "
-        f"{n['exponent of the gradient gap']:.2f}), and the fitted probabilities by {max(n['fit']):.0e} for every number "
-        f"of draws; in a model too small to fit, its distance to softmax's fit falls from "
+        f"{n['exponent of the gradient gap']:.2f}), and the fitted probabilities by {max(n['fit']):.0e} for every "
+        f"number of draws; in a model too small to fit, its distance to softmax's fit falls from "
         f"{n['fit of a model that is too small'][0]:.2g} to {n['fit of a model that is too small'][-1]:.1g}",
     )
 
@@ -91,16 +97,18 @@ CLAIMS = (
         id="nce-bias-never-vanishes",
         group=GROUP,
         source="004 Mechanism 2, Key results, Design trade-offs",
-        statement="NCE has an irreducible structural bias, (1+k)·JS, which does not vanish as the number of noise draws "
-        "grows.",
+        statement="NCE has an irreducible structural bias, (1+k)·JS, which does not vanish as the number of noise "
+        "draws grows.",
         method="Exact expected loss of NCE (6 items, 1 to 10,000 draws) against softmax: the values, the gradient at "
         "normalised scores, the fitted probabilities, and those of a model with two parameters that cannot fit.",
         experiment=three_biases,
         judge=judge_biases,
         change={"offset": "none"},
         change_in_words="scores without the offset log(kq), which is negative sampling and not NCE",
-        correction="Only the values of the losses differ, by a quantity that says nothing of the minimum. What NCE fits "
-        "is exact for every k if the scores can be normalised; its gradient tends to softmax's as 1/k.",
-        figure=Figure("draws", ("gradient gap", "fit of a model that is too small"), "NCE against softmax", log_x=True, log_y=True),
+        correction="Only the values of the losses differ, by a quantity that says nothing of the minimum. What NCE "
+        "fits is exact for every k if the scores can be normalised; its gradient tends to softmax's as 1/k.",
+        figure=Figure(
+            "draws", ("gradient gap", "fit of a model that is too small"), "NCE against softmax", log_x=True, log_y=True
+        ),
     ),
 )

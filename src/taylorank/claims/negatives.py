@@ -32,8 +32,8 @@ def judge_negatives(n: Numbers) -> Judgement:
     soft, nce = n["sampled-softmax-all"], n["nce"]
     return Judgement(
         decide(nce[-1] < 0.97 * soft[-1], nce[-1] - nce[0] < 0.7 * (soft[-1] - soft[0])),
-        f"from {n['draws'][0]} to {n['draws'][-1]} draws the expected NDCG@10 goes from {soft[0]:.3f} to {soft[-1]:.3f} with "
-        f"sampled softmax and from {nce[0]:.3f} to {nce[-1]:.3f} with NCE",
+        f"from {n['draws'][0]} to {n['draws'][-1]} draws the expected NDCG@10 goes from {soft[0]:.3f} to "
+        f"{soft[-1]:.3f} with sampled softmax and from {nce[0]:.3f} to {nce[-1]:.3f} with NCE",
     )
 
 
@@ -42,37 +42,37 @@ def from_other_factors(seed: int, *, start: str = "softmax", sweeps: int = 60) -
     from taylorank.claims.trained import best_fit, expected_ndcg, parts
     from taylorank.models import RG2
 
-    data = parts(seed)
     settings: Numbers = {"factors": 8, "regularization": 0.2}
     by_sweeps: Numbers = {**settings, "solver": "als", "tolerance": 0.0, "iterations": sweeps}
-    other: Any = RG2(**settings).fit(data[0])
-    if start == "softmax":
-        other = best_fit("softmax", data, rates=(0.03, 0.1), epochs=10)
-    runs = {"random": RG2(**by_sweeps).fit(data[0]), "other": RG2(**by_sweeps).fit(data[0], start=other)}
-    best = min(record["loss"] for model in runs.values() for record in model.history_)
-    zero = 0.5 * runs["random"]._objective(data[0]).squared_norm
-    numbers: Numbers = {}
-    for name, model in runs.items():
-        left = [(record["loss"] - best) / (zero - best) for record in model.history_]
-        numbers[name] = {
-            "sweeps to 1 %": next((i + 1 for i, value in enumerate(left) if value < 0.01), sweeps),
-            "sweeps to 0.01 %": next((i + 1 for i, value in enumerate(left) if value < 1e-4), sweeps),
-            "last loss above best": left[-1],
-            "expected ndcg@10": expected_ndcg(model, data),
-        }
-    return numbers
+    found: dict[str, list[Numbers]] = {"random": [], "other": []}
+    for data in (parts(seed + i) for i in range(3)):
+        other: Any = RG2(**settings).fit(data[0])
+        if start == "softmax":
+            other = best_fit("softmax", data, rates=(0.03, 0.1), epochs=10)
+        runs = {"random": RG2(**by_sweeps).fit(data[0]), "other": RG2(**by_sweeps).fit(data[0], start=other)}
+        best = min(record["loss"] for model in runs.values() for record in model.history_)
+        zero = 0.5 * runs["random"]._objective(data[0]).squared_norm
+        for name, model in runs.items():
+            left = [(record["loss"] - best) / (zero - best) for record in model.history_]
+            found[name].append({**_sweeps_to(left), "expected ndcg@10": expected_ndcg(model, data)})
+    return {name: {key: float(np.mean([row[key] for row in rows])) for key in rows[0]} for name, rows in found.items()}
+
+
+def _sweeps_to(left: list[float]) -> Numbers:
+    shares = {"sweeps to 1 %": 0.01, "sweeps to 0.01 %": 1e-4}
+    return {name: next((i + 1 for i, x in enumerate(left) if x < share), len(left)) for name, share in shares.items()}
 
 
 def judge_warm(n: Numbers) -> Judgement:
-    """Fewer sweeps, and not a worse end."""
+    """At least a fifth fewer sweeps, and the same end."""
     cold, warm = n["random"], n["other"]
     same = abs(cold["expected ndcg@10"] - warm["expected ndcg@10"]) < 0.002
     return Judgement(
-        decide(warm["sweeps to 1 %"] < cold["sweeps to 1 %"] and same),
-        f"from the factors of softmax ALS needs {warm['sweeps to 1 %']} sweeps to the last per cent of what it gains and "
-        f"{warm['sweeps to 0.01 %']} to the last hundredth of it, from random ones {cold['sweeps to 1 %']} and "
-        f"{cold['sweeps to 0.01 %']}; expected NDCG@10 ends at {warm['expected ndcg@10']:.4f} and "
-        f"{cold['expected ndcg@10']:.4f}",
+        decide(warm["sweeps to 1 %"] < 0.8 * cold["sweeps to 1 %"] and same),
+        f"from the factors of softmax ALS needs {warm['sweeps to 1 %']:.1f} sweeps to the last per cent of what it "
+        f"gains and {warm['sweeps to 0.01 %']:.1f} to the last hundredth of it, from random ones "
+        f"{cold['sweeps to 1 %']:.1f} and {cold['sweeps to 0.01 %']:.1f}; expected NDCG@10 ends at "
+        f"{warm['expected ndcg@10']:.4f} and {cold['expected ndcg@10']:.4f}",
     )
 
 
@@ -82,14 +82,14 @@ CLAIMS = (
         group=GROUP,
         source="004 First experiments 2, Failure signatures, Next checks 2",
         statement="With more negatives sampled softmax keeps improving while NCE flattens early.",
-        method="Both with Adam on planted data (two sets of 200 × 100), 1 to 64 draws per positive, best of two learning "
-        "rates; expected NDCG@10 under the truth.",
+        method="Both with Adam on planted data (two sets of 200 × 100), 1 to 64 draws per positive, best of two "
+        "learning rates; expected NDCG@10 under the truth.",
         experiment=by_negatives,
         judge=judge_negatives,
         change={"slow": 100.0},
         change_in_words="NCE with learning rates a hundredth as large",
-        correction="NCE gains less from more draws because it is good with few; it ends where sampled softmax does, under no "
-        "ceiling of its own (nce-bias-never-vanishes).",
+        correction="NCE gains less from more draws because it is good with few; it ends where sampled softmax does, "
+        "under no ceiling of its own (nce-bias-never-vanishes).",
         needs_torch=True,
         figure=Figure("draws", ("sampled-softmax-all", "nce"), "Expected NDCG@10", log_x=True),
     ),
@@ -98,13 +98,14 @@ CLAIMS = (
         group=GROUP,
         source="000 Next checks 3",
         statement="Starting the ALS of RG² from factors that softmax trained saves sweeps and ends as well.",
-        method="RG² by ALS on planted data (300 × 120, 8 factors) from random factors and from those of ten epochs of "
-        "softmax; sweeps until the loss is within 1 % and 0.01 % of its end.",
+        method="RG² by ALS on planted data (three sets of 300 × 120, 8 factors) from random factors and from those of "
+        "ten epochs of softmax; sweeps until the loss is within 1 % and 0.01 % of its end.",
         experiment=from_other_factors,
         judge=judge_warm,
         change={"start": "solution"},
         change_in_words="the factors of the spectral solution in place of those of softmax",
-        correction="The optimum is global, so the start changes the way and not the end; a spectral fit needs no start.",
+        correction="The optimum is global, so the start changes the way and not the end; a spectral fit needs no "
+        "start.",
         needs_torch=True,
     ),
 )

@@ -75,7 +75,7 @@ def judge_gradients(n: Numbers) -> Judgement:
 
 def background(seed: int, *, corrected: str = "QtQ") -> Numbers:
     """The Frobenius form of Σ |I_u| (o − õ)² with Q̂ = Q̃ᵀP, as printed, and with Q̃ᵀQ."""
-    R, counts, P, Q = parts(seed)
+    _, counts, P, Q = parts(seed)
     rng = np.random.default_rng(seed + 1)
     Pt, Qt = rng.standard_normal(P.shape), rng.standard_normal(Q.shape)
     wanted = float(counts @ ((P @ Q.T - Pt @ Qt.T) ** 2).sum(axis=1))
@@ -129,16 +129,16 @@ CLAIMS = (
         judge=judge_gradients,
         change={"corrected": "printed"},
         change_in_words="the printed gradient in place of the corrected one",
-        correction="One of the two fixed vectors must be +1/√K; the data term and the background have opposite signs and "
-        "the factor is 1/N: −RQ + A(PQᵀQ + 1(1ᵀQ))/N and its mirror image.",
+        correction="One of the two fixed vectors must be +1/√K; the data term and the background have opposite signs "
+        "and the factor is 1/N: −RQ + A(PQᵀQ + 1(1ᵀQ))/N and its mirror image.",
     ),
     Claim(
         id="newton-background",
         group=GROUP,
         source="003 App. D, definition of Q̂_c",
         statement="The background term is a sum of Frobenius products with Q̂_c = Q̃ᵀP.",
-        method="The sum over all pairs against the Frobenius form; the printed Q̂_c multiplies matrices that do not fit, "
-        "so its first rows stand for it.",
+        method="The sum over all pairs against the Frobenius form; the printed Q̂_c multiplies matrices that do not "
+        "fit, so its first rows stand for it.",
         experiment=background,
         judge=_judge,
         change={"corrected": "printed"},
@@ -150,8 +150,8 @@ CLAIMS = (
         group=GROUP,
         source="003 App. D, Gauss-Newton product",
         statement="The Gauss-Newton product is −(AWQ_c + AP_cH)/2N for users and −(HP_c − Q_cW)/2N for items.",
-        method="Against the product with the Jacobian of all scores written out; where printed matrices do not fit, the "
-        "nearest that do stand for them.",
+        method="Against the product with the Jacobian of all scores written out; where printed matrices do not fit, "
+        "the nearest that do stand for them.",
         experiment=gauss_newton,
         judge=_judge,
         change={"corrected": "printed"},

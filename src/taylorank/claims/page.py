@@ -31,15 +31,15 @@ command wrote; another makes the page from it:
 
 The documents: **001** Pu et al., "NDCG-consistent softmax approximation with accelerated convergence" (RG² and RG×);
 **003** Pu et al., "Learning-efficient yet generalizable collaborative filtering for item recommendation" (its
-predecessor); **000** a summary of 001 with suggested experiments; **004** a summary of "Is softmax loss all you need?" (the
-softmax family).
+predecessor); **000** a summary of 001 with suggested experiments; **004** a summary of "Is softmax loss all you need?"
+(the softmax family).
 
-In a few words: a *context* x (a user) has met some *items* y; I_x is how many, N the number of all items, r_xy is 1 where
-they met. A model gives *scores* o_xy = P_x · Q_y, of *rank* K. *Softmax loss* makes met items likely among all. *RG²* is
-its second-order expansion at zero scores, a sum of squares; *RG×* keeps one more term. *ALS* solves for P and Q in turns,
-a *sweep* being one turn of both. *DCG* and *NDCG* measure a ranking, more for what stands higher; *regret* is what a
-ranking loses against the best possible one. A loss is *consistent* with DCG if its best scores rank best. A *proposal* q is
-the distribution that negatives are drawn from.
+In a few words: a *context* x (a user) has met some *items* y; I_x is how many, N the number of all items, r_xy is 1
+where they met. A model gives *scores* o_xy = P_x · Q_y, of *rank* K. *Softmax loss* makes met items likely among all.
+*RG²* is its second-order expansion at zero scores, a sum of squares; *RG×* keeps one more term. *ALS* solves for P and
+Q in turns, a *sweep* being one turn of both. *DCG* and *NDCG* measure a ranking, more for what stands higher; *regret*
+is what a ranking loses against the best possible one. A loss is *consistent* with DCG if its best scores rank best. A
+*proposal* q is the distribution that negatives are drawn from.
 
 {summary}
 """
@@ -84,10 +84,14 @@ def _section(claim: Record) -> str:
     if has_figure(claim):
         lines += ["", f"![{claim['figure']['title']}]({FOLDER}/{claim['id']}.svg)"]
     if claim["numbers"]:
-        shown = json.dumps(claim["numbers"], ensure_ascii=False, indent=1)
+        shown = "\n".join(f"{name}: {_compact(value)}" for name, value in claim["numbers"].items())
         timed = ", seconds of this run among them" if claim["timed"] else ""
-        lines += ["", f"<details><summary>Numbers{timed}</summary>", "", "```json", shown, "```", "", "</details>"]
+        lines += ["", f"<details><summary>Numbers{timed}</summary>", "", "```", shown, "```", "", "</details>"]
     return "\n".join([*lines, ""])
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False).replace('"', "")
 
 
 def main(source: Path, target: Path) -> None:

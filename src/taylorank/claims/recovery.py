@@ -74,8 +74,8 @@ def judge_recovery(n: Numbers) -> Judgement:
     shown = of_p if isinstance(of_p, str) else f"{of_p:.0%}"
     return Judgement(
         decide(near and ranked, ranked),
-        f"P ends at a distance of {shown} to the planted P, but the scores at {of_scores:.0e}; with 100 draws per user a sweep "
-        f"leaves {contraction:.2f} of the squared error; the share of DCG lost is {n['DCG lost'][0]:.2g} with "
+        f"P ends at a distance of {shown} to the planted P, but the scores at {of_scores:.0e}; with 100 draws per user "
+        f"a sweep leaves {contraction:.2f} of the squared error; the share of DCG lost is {n['DCG lost'][0]:.2g} with "
         f"100, {n['DCG lost'][-1]:.1g} with 100,000 and {n['DCG lost without noise']:.0e} without noise",
     )
 
@@ -86,14 +86,14 @@ CLAIMS = (
         group=GROUP,
         source="000 First experiments 1",
         statement="On data from known factors P*, Q*, ALS brings ‖P − P*‖ down linearly and recovers the true ranking.",
-        method="A known lift of rank 3 (60 × 40), 100 to 100,000 draws per user and no noise at all; factors, scores and "
-        "ranking against the planted ones.",
+        method="A known lift of rank 3 (60 × 40), 100 to 100,000 draws per user and no noise at all; factors, scores "
+        "and ranking against the planted ones.",
         experiment=recover,
         judge=judge_recovery,
         change={"rank": 1},
         change_in_words="a model of rank 1, too small for what is planted",
-        correction="Scores and ranking are recovered. P itself is not: factors are known only up to a linear map of both "
-        "sides, so distances must be taken between scores.",
+        correction="Scores and ranking are recovered. P itself is not: factors are known only up to a linear map of "
+        "both sides, so distances must be taken between scores.",
         figure=Figure("draws per user", ("DCG lost",), "Share of DCG lost", log_x=True, log_y=True),
     ),
 )

@@ -16,6 +16,7 @@ from taylorank.claims import (
     nce,
     negatives,
     newton_formulas,
+    printed_baselines,
     printed_tables,
     proposals,
     recovery,
@@ -55,6 +56,7 @@ MODULES = (
     graded,
     negatives,
     speed,
+    printed_baselines,
     printed_tables,
 )
 CLAIMS: dict[str, Claim] = {claim.id: claim for module in MODULES for claim in module.CLAIMS}

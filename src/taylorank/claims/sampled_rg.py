@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -34,9 +34,9 @@ def exact_squares(o: Floats, r: Floats, q: Floats, n: int) -> float:
 def exact_interaction(o: Floats, r: Floats, q: Floats, n: int) -> float:
     """Return n/(n+1)² times ½ Σ (r + nIq) o² − (n+1) Σ (r − Iq) o − (r·o)(q·o) − ½ I (n−1)(q·o)²."""
     I = r.sum()  # noqa: E741
-    value = 0.5 * float((r + n * I * q) @ o**2) - (n + 1) * float((r - I * q) @ o)
-    value -= float(r @ o) * float(q @ o) + 0.5 * I * (n - 1) * float(q @ o) ** 2
-    return value * n / (n + 1) ** 2
+    value = 0.5 * (r + n * I * q) @ o**2 - (n + 1) * (r - I * q) @ o
+    value -= (r @ o) * (q @ o) + 0.5 * I * (n - 1) * (q @ o) ** 2
+    return float(value * n / (n + 1) ** 2)
 
 
 def printed(o: Floats, r: Floats, q: Floats, n: int, *, interaction: bool) -> float:
@@ -69,7 +69,9 @@ def enumeration(seed: int, *, interaction: bool = False, corrected: str = "exact
             values = np.array([enumerated(o, np.array(positives), q, n, interaction=interaction) for o in scores])
             exact = exact_interaction if interaction else exact_squares
             forms = {"printed": np.array([printed(o, r, q, n, interaction=interaction) for o in scores])}
-            forms["exact"] = forms["printed"] if corrected == "printed" else np.array([exact(o, r, q, n) for o in scores])
+            forms["exact"] = (
+                forms["printed"] if corrected == "printed" else np.array([exact(o, r, q, n) for o in scores])
+            )
             if not np.ptp(q):  # the paper speaks of uniform draws alone
                 worst["printed"] = max(worst["printed"], misfit(values, forms["printed"]))
             worst["exact"] = max(worst["exact"], misfit(values, forms["exact"]))
@@ -80,8 +82,8 @@ def judge_enumeration(n: Numbers) -> Judgement:
     """The form must explain the enumerated loss up to a factor and a constant."""
     return Judgement(
         decide(n["misfit as printed"] < EXACT, n["misfit corrected"] < EXACT),
-        f"the printed weights and targets leave {n['misfit as printed']:.0%} of the enumerated expectation unexplained, "
-        f"even up to a factor and a constant; the exact ones {n['misfit corrected']:.0e}",
+        f"the printed weights and targets leave {n['misfit as printed']:.0%} of the enumerated expectation "
+        f"unexplained, even up to a factor and a constant; the exact ones {n['misfit corrected']:.0e}",
     )
 
 
@@ -113,9 +115,9 @@ def judge_negatives(n: Numbers) -> Judgement:
     """Downweighting: the ratio falls with n."""
     ratios = n["weight of a negative over a positive"]
     return Judgement(
-        decide(all(later < earlier for earlier, later in zip(ratios, ratios[1:], strict=False))),
-        f"the weight of a negative over that of a positive is {ratios[0]:.2f}, {ratios[4]:.2f} and {ratios[-1]:.2f} for "
-        f"{n['draws'][0]}, {n['draws'][4]} and {n['draws'][-1]:,} draws (formula against enumeration: "
+        decide(all(later < earlier for earlier, later in pairwise(ratios))),
+        f"the weight of a negative over that of a positive is {ratios[0]:.2f}, {ratios[4]:.2f} and {ratios[-1]:.2f} "
+        f"for {n['draws'][0]}, {n['draws'][4]} and {n['draws'][-1]:,} draws (formula against enumeration: "
         f"{n['gap of formula and enumeration']:.0e})",
     )
 
@@ -152,8 +154,8 @@ CLAIMS = (
         group=GROUP,
         source="000 Design trade-offs (n in RG̃)",
         statement="A larger number of draws n downweights the negatives.",
-        method="Curvature of the enumerated loss at a negative over that at the positive, and the exact formula to 1,000 "
-        "draws.",
+        method="Curvature of the enumerated loss at a negative over that at the positive, and the exact formula to "
+        "1,000 draws.",
         experiment=weight_of_negatives,
         judge=judge_negatives,
         change={"of": "one draw"},

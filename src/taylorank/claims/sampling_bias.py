@@ -41,12 +41,12 @@ def judge_bias_term(n: Numbers) -> Judgement:
     measured = n["bias × draws at the end"]
 
     def near(value: float) -> bool:
-        return abs(measured - value) <= 0.05 * abs(value)
+        return bool(abs(measured - value) <= 0.05 * abs(value))
 
     return Judgement(
         decide(near(n["printed: −χ²/2"]), near(n["with the positive: + E[p/q]"])),
-        f"the bias falls as n to the power {n['exponent']:.2f}; times n it tends to {measured:.3f}, where the stated term "
-        f"is {n['printed: −χ²/2']:.3f} and that with the positive among the candidates "
+        f"the bias falls as n to the power {n['exponent']:.2f}; times n it tends to {measured:.3f}, where the stated "
+        f"term is {n['printed: −χ²/2']:.3f} and that with the positive among the candidates "
         f"{n['with the positive: + E[p/q]']:.3f}",
     )
 
@@ -135,8 +135,8 @@ CLAIMS = (
         group=GROUP,
         source="004 Mechanism 2, Key results; 001 Eq. 9",
         statement="The bias of sampled softmax vanishes as the number of draws grows.",
-        method="As before for the three corrections in use: −log(Nq) on the draws (001), −log(nq) on all candidates, and "
-        "−log(nq) on the draws only; of loss, gradient and fitted probabilities apart.",
+        method="As before for the three corrections in use: −log(Nq) on the draws (001), −log(nq) on all candidates, "
+        "and −log(nq) on the draws only; of loss, gradient and fitted probabilities apart.",
         experiment=vanishing,
         judge=judge_vanishing,
         change={"forms": (FIRST, SECOND)},

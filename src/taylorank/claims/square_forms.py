@@ -15,13 +15,13 @@ M, N = 7, 9
 def linear_form(o: Floats, R: Floats, *, interaction: bool) -> float:
     """Return Σ_(x,y) in D of −o_y + ‖o + 1‖²/2N [− (1·o)²/2N²] (001 Eq. 15)."""
     counts, N = R.sum(axis=1), R.shape[1]
-    value = -float((R * o).sum()) + float(counts @ ((o + 1) ** 2).sum(axis=1)) / (2 * N)
-    return value - float(counts @ o.sum(axis=1) ** 2) / (2 * N**2) if interaction else value
+    value = -(R * o).sum() + counts @ ((o + 1) ** 2).sum(axis=1) / (2 * N)
+    return float(value - counts @ o.sum(axis=1) ** 2 / (2 * N**2) if interaction else value)
 
 
 def squares(o: Floats, R: Floats, S: Floats) -> float:
     """Return Σ_xy I_x (o − s)² / 2N."""
-    return float(R.sum(axis=1) @ ((o - S) ** 2).sum(axis=1)) / (2 * R.shape[1])
+    return float(R.sum(axis=1) @ ((o - S) ** 2).sum(axis=1) / (2 * R.shape[1]))
 
 
 def random_scores(rng: np.random.Generator) -> list[Floats]:
@@ -41,7 +41,11 @@ def differences(seed: int, *, target: str = "N R / I − 1") -> Numbers:
 def target_matrix(R: Floats, target: str) -> Floats:
     """Return the targets named."""
     share = R / R.sum(axis=1, keepdims=True)
-    of = {"N R / I − 1": R.shape[1] * share - 1, "N R / I": R.shape[1] * share, "R / (N I) − 1": share / R.shape[1] - 1}
+    of: dict[str, Floats] = {
+        "N R / I − 1": R.shape[1] * share - 1,
+        "N R / I": R.shape[1] * share,
+        "R / (N I) − 1": share / R.shape[1] - 1,
+    }
     return of[target]
 
 
@@ -77,9 +81,9 @@ def judge_interaction(n: Numbers) -> Judgement:
     falls = n["printed loss at constant scores 0, 10, 100"]
     return Judgement(
         decide(n["spread as printed"] < EXACT, n["spread corrected"] < EXACT),
-        f"as printed the form differs from the expansion by no constant (spread {n['spread as printed']:.2g}) and falls "
-        f"without end along constant scores ({falls[0]:.3g}, {falls[1]:.3g}, {falls[2]:.3g} at 0, 10, 100); counted "
-        f"once, the spread is {n['spread corrected']:.1g}",
+        f"as printed the form differs from the expansion by no constant (spread {n['spread as printed']:.2g}) and "
+        f"falls without end along constant scores ({falls[0]:.3g}, {falls[1]:.3g}, {falls[2]:.3g} at 0, 10, 100); "
+        f"counted once, the spread is {n['spread corrected']:.1g}",
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from taylorank.claims.claim import Claim, Figure, Judgement, Numbers, decide
@@ -52,10 +54,10 @@ def judge_penalties(n: Numbers) -> Judgement:
     suffers = quality[0] < 0.95 * n["best ndcg@10 of a finer grid"]
     return Judgement(
         decide(explodes and suffers, suffers),
-        f"from λ = {n['λ'][0]:g} to {n['λ'][-1]:g} the mean |score| goes from {sizes[0]:.3f} to {sizes[-1]:.3f} (the mean "
-        f"target of a positive is {n['mean target of a positive']:.0f}, λ = {n['λ that removes everything']:.2g} removes "
-        f"everything); NDCG@10 is {quality[0]:.3f} at the least λ, {max(quality):.3f} at the best of the four and "
-        f"{n['best ndcg@10 of a finer grid']:.3f} on a finer grid",
+        f"from λ = {n['λ'][0]:g} to {n['λ'][-1]:g} the mean |score| goes from {sizes[0]:.3f} to {sizes[-1]:.3f} (the "
+        f"mean target of a positive is {n['mean target of a positive']:.0f}, λ = {n['λ that removes everything']:.2g} "
+        f"removes everything); NDCG@10 is {quality[0]:.3f} at the least λ, {max(quality):.3f} at the best of the four "
+        f"and {n['best ndcg@10 of a finer grid']:.3f} on a finer grid",
     )
 
 
@@ -76,11 +78,12 @@ def ranks(seed: int, *, penalty: float = 0.0, interactions: int = 9000) -> Numbe
 def judge_ranks(n: Numbers) -> Judgement:
     """Printed: larger is better. Corrected: it fits better, and ranks better up to a point."""
     losses, quality = n["training loss"], n["expected ndcg@10"]
-    fits = all(later <= earlier + 1e-6 for earlier, later in zip(losses, losses[1:], strict=False))
+    fits = all(later <= earlier + 1e-6 for earlier, later in pairwise(losses))
     return Judgement(
         decide(fits and quality[-1] >= max(quality) - 1e-4, fits),
-        f"the training loss falls from {losses[0]:.3f} to {losses[-1]:.3f} of that of zero scores as the rank grows from 1 "
-        f"to 128; the expected NDCG@10 is best at rank {n['best rank']} ({max(quality):.3f}) and {quality[-1]:.3f} at 128, "
+        f"the training loss falls from {losses[0]:.3f} to {losses[-1]:.3f} of that of zero scores as the rank grows "
+        f"from 1 to 128; the expected NDCG@10 is best at rank {n['best rank']} ({max(quality):.3f}) and "
+        f"{quality[-1]:.3f} at 128, "
         "where 8 factors were planted",
     )
 
@@ -136,8 +139,8 @@ CLAIMS = (
         group=GROUP,
         source="000 First experiments 3, Failure signatures; Next checks 1",
         statement="A very small λ makes the scores explode and the ranking worse.",
-        method="RG² with the papers' weights on planted data (400 × 200, rank 64) for λ = 0.001, 0.01, 0.1, 1: mean |score| "
-        "and NDCG@10; all from one SVD.",
+        method="RG² with the papers' weights on planted data (400 × 200, rank 64) for λ = 0.001, 0.01, 0.1, 1: mean "
+        "|score| and NDCG@10; all from one SVD.",
         experiment=penalties,
         judge=judge_penalties,
         change={"rank": 1},
@@ -152,8 +155,8 @@ CLAIMS = (
         group=GROUP,
         source="000 Design trade-offs (embedding dimension)",
         statement="A larger rank K improves the model (start with 64); its cost is the limit.",
-        method="RG² on planted data with 8 factors, ranks 1 to 128 from one SVD, without regularisation: training loss and "
-        "expected NDCG@10 under the truth.",
+        method="RG² on planted data with 8 factors, ranks 1 to 128 from one SVD, without regularisation: training loss "
+        "and expected NDCG@10 under the truth.",
         experiment=ranks,
         judge=judge_ranks,
         change={"penalty": 0.7},

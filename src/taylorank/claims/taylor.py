@@ -94,7 +94,8 @@ CLAIMS = (
         source="001 Eq. 12-13; 003 Sec. 3.2",
         statement="Softmax loss at scores o is its second-order Taylor expansion at zero up to an error smaller than "
         "‖o‖².",
-        method="200 random directions, 20 items; the error of the expansion as the largest score grows from 1/64 to 16.",
+        method="200 random directions, 20 items; the error of the expansion as the largest score grows from 1/64 to "
+        "16.",
         experiment=remainder,
         judge=judge_remainder,
         change={"order": 1},

@@ -13,7 +13,9 @@ USERS_PER_STEP = 100
 PAIRS_PER_STEP = 1000
 
 
-def parts(seed: int, *, users: int = 300, items: int = 120, interactions: int = 7000) -> tuple[Interactions, Interactions]:
+def parts(
+    seed: int, *, users: int = 300, items: int = 120, interactions: int = 7000
+) -> tuple[Interactions, Interactions]:
     """Return planted training and validation data."""
     train, valid = planted(users, items, interactions=interactions, seed=seed).split((0.8, 0.2), seed=seed)
     return train, valid
@@ -36,7 +38,9 @@ def fit(loss: str, data: tuple[Interactions, Interactions], **params: Any) -> Ne
     return Neural(loss, **settings).fit(train, valid, patience=epochs)
 
 
-def best_fit(loss: str, data: tuple[Interactions, Interactions], *, rates: tuple[float, ...] = RATES, **params: Any) -> Neural:
+def best_fit(
+    loss: str, data: tuple[Interactions, Interactions], *, rates: tuple[float, ...] = RATES, **params: Any
+) -> Neural:
     """Return the fit with the learning rate of the best validation NDCG@10."""
     return max((fit(loss, data, learning_rate=rate, **params) for rate in rates), key=peak)
 

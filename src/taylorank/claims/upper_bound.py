@@ -13,8 +13,9 @@ GROUP = "Bounds and generalisation"
 def majoriser(kind: str, n: int) -> Floats:
     """Return the matrix that is to lie above the Hessian of softmax loss."""
     if kind == "paper":
-        return np.eye(n) / n
-    return 0.5 * (np.eye(n) - np.full((n, n), 1 / n))
+        return np.diag(np.full(n, 1 / n))
+    valid: Floats = 0.5 * (np.eye(n) - np.full((n, n), 1 / n))
+    return valid
 
 
 def hessian(p: Floats) -> Floats:
@@ -57,9 +58,10 @@ def judge_bound(n: Numbers) -> Judgement:
     holds = n["least eigenvalue at p = (½, ½, 0)"] > -1e-9 and n["least bound − loss"] > -1e-9
     return Judgement(
         decide(holds and n["share of random p with a negative eigenvalue"] == 0),
-        f"the matrix that must be positive semidefinite has the eigenvalue {n['least eigenvalue at p = (½, ½, 0)']:.3f} "
-        f"at p = (½, ½, 0) and a negative one for {n['share of random p with a negative eigenvalue']:.0%} of random p; "
-        f"at RG²'s own optimum for one click among {n['items'][-1]} items the \"bound\" is {n['bound'][-1]:.1f} and the "
+        "the matrix that must be positive semidefinite has the eigenvalue "
+        f"{n['least eigenvalue at p = (½, ½, 0)']:.3f} at p = (½, ½, 0) and a negative one for "
+        f"{n['share of random p with a negative eigenvalue']:.0%} of random p; "
+        f'at RG²\'s own optimum for one click among {n["items"][-1]} items the "bound" is {n["bound"][-1]:.1f} and the '
         f"loss {n['softmax loss'][-1]:.2g}",
     )
 
@@ -149,8 +151,8 @@ CLAIMS = (
         group=GROUP,
         source="001 Remark 13",
         statement="The losses are Lipschitz with a constant little above 2(2√N C_P C_Q + 1 + N).",
-        method="The steepest slope of a pair's loss for scores up to C_P C_Q, 100 to 60,000 items, and contexts with 1 % "
-        "to half of all items.",
+        method="The steepest slope of a pair's loss for scores up to C_P C_Q, 100 to 60,000 items, and contexts with 1 "
+        "% to half of all items.",
         experiment=lipschitz,
         judge=judge_lipschitz,
         change={"actives": (1e-9,)},

@@ -45,8 +45,8 @@ def judge_sufficient(n: Numbers) -> Judgement:
     low, high = n["scores at the optimum"]
     return Judgement(
         decide(n["share reversed"] == 0 and low < high),
-        f"items of relevance 0.5 and 0.6 whose positives weigh 10 and 1 get the scores {low:.2f} and {high:.2f}; random "
-        f"weights by item and label reverse some order in {n['share reversed']:.0%} of cases",
+        f"items of relevance 0.5 and 0.6 whose positives weigh 10 and 1 get the scores {low:.2f} and {high:.2f}; "
+        f"random weights by item and label reverse some order in {n['share reversed']:.0%} of cases",
     )
 
 
@@ -64,8 +64,8 @@ def judge_label(n: Numbers) -> Judgement:
     by_label, by_item = n["reversed by label weights"], n["reversed by item and label weights"]
     return Judgement(
         decide(by_label > 0, by_label == 0 and by_item > 0),
-        f"500 random weightings of positives against negatives, shared by all items, reverse an order in {by_label:.0%} "
-        f"of cases; weights that differ between items as well in {by_item:.0%}",
+        "500 random weightings of positives against negatives, shared by all items, reverse an order in "
+        f"{by_label:.0%} of cases; weights that differ between items as well in {by_item:.0%}",
     )
 
 
@@ -134,10 +134,10 @@ CLAIMS = (
         id="positive-weights-if-and-only-if",
         group=GROUP,
         source="003 Corollary B.5",
-        statement="Squared loss is consistent with DCG if and only if all weights are positive and positives have larger "
-        "targets than negatives.",
-        method="The optimum for two items of relevance 0.5 and 0.6 with weights 10 and 1 on their positives, and for 500 "
-        "random cases.",
+        statement="Squared loss is consistent with DCG if and only if all weights are positive and positives have "
+        "larger targets than negatives.",
+        method="The optimum for two items of relevance 0.5 and 0.6 with weights 10 and 1 on their positives, and for "
+        "500 random cases.",
         experiment=sufficient_and_necessary,
         judge=judge_sufficient,
         change={"kind": "one"},

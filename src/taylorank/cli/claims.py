@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from taylorank import __version__
 from taylorank.claims import CLAIMS, VERDICTS, claim_named, run_claims
@@ -19,6 +19,7 @@ from taylorank.cli.options import command_line
 from taylorank.data.shuffle import check_seed
 from taylorank.output import atomic_path, output_folder
 
+VERDICT_WIDTH = max(map(len, VERDICTS))
 STYLES = dict(zip(VERDICTS, ("green", "yellow", "red", "dim"), strict=True))
 
 
@@ -27,7 +28,7 @@ def claims(
     /,
     *,
     json: Annotated[Path | None, Parameter(help="File for verdicts and numbers.")] = None,
-    list: Annotated[bool, Parameter(help="List the ids and what they say; test nothing.", negative=())] = False,  # noqa: A002
+    only_list: Annotated[bool, Parameter("--list", help="Show the ids; test nothing.", negative=())] = False,
     seed: Annotated[int, Parameter(help="Seed of all random numbers.")] = 0,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
@@ -40,7 +41,7 @@ def claims(
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     chosen = [claim_named(name).id for name in ids or []]
     check_seed(seed)
-    if list:
+    if only_list:
         for name in chosen or CLAIMS:
             console.print(f"[bold]{name}[/bold]  {CLAIMS[name].statement}  [dim]({CLAIMS[name].source})[/dim]")
         return
@@ -68,11 +69,11 @@ def _run(chosen: list[str], seed: int, console: Console) -> list[dict[str, Any]]
 
 
 def _report(records: list[dict[str, Any]], console: Console, *, with_reasons: bool) -> None:
-    table = Table("claim", "source", "verdict", "seconds", box=None, pad_edge=False)
+    width = max(len(record["id"]) for record in records)
     for record in records:
-        verdict = f"[{STYLES[record['verdict']]}]{record['verdict']}[/]"
-        table.add_row(record["id"], record["source"], verdict, f"{record['seconds']:.1f}")
-    console.print(table)
+        verdict = f"[{STYLES[record['verdict']]}]{record['verdict']:<{VERDICT_WIDTH}}[/]"
+        source = f"[dim]{escape(record['source'])}[/]"
+        console.print(f"{verdict}  {record['id']:<{width}}  {record['seconds']:5.1f} s  {source}")
     if with_reasons:
         for record in records:
             console.print(f"\n{record['id']}: {record['statement']}", markup=False)
