@@ -108,7 +108,7 @@ def test_figures_show_the_numbers(tmp_path):
     with_figures = [record for record in KEPT.values() if has_figure(record)]
     assert len(with_figures) > 10
     for record in with_figures:
-        values = chart(record)["data"]["values"]
+        (values,) = chart(record)["datasets"].values()
         assert values == rows(record)
         assert values
     (file,) = draw(with_figures[:1], tmp_path / FOLDER)

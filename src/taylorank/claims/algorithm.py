@@ -201,7 +201,7 @@ CLAIMS = (
         change={"weights": "cell"},
         change_in_words="weights that vary by cell, for which it is true",
         correction="The weights are diagonal, so the equation falls apart into rows that share the eigenvectors of "
-        "QᵀQ. (Its right side is WSQ; WRQ is printed.)",
+        "QᵀQ. Its right side is WSQ, where WRQ is printed.",
     ),
     Claim(
         id="one-matrix-for-all-rows",

@@ -10,7 +10,7 @@ from taylorank.claims.distributions import keeps_order
 from taylorank.claims.family import EXACT_LOSSES, least_risk, predictions, random_posteriors
 
 GROUP = "Softmax family: order and calibration"
-POSTERIORS = 12
+POSTERIORS = 8
 
 
 def tie_excess(seed: int, *, names: tuple[str, ...] = EXACT_LOSSES, first_only: bool = True, zeros: int = 0) -> Numbers:
@@ -94,7 +94,7 @@ CLAIMS = (
         source="004 Key results; 001 Prop. 5",
         statement="Softmax, sparsemax and entmax are classification-calibrated: the scores of least risk put the most "
         "probable item first, and any other winner costs something.",
-        method="12 random posteriors over 5 items; the least risk when the two most probable items must score alike, "
+        method="8 random posteriors over 5 items; the least risk when the two most probable items must score alike, "
         "minus the least risk without that.",
         experiment=tie_excess,
         judge=judge_excess,
@@ -121,7 +121,7 @@ CLAIMS = (
         group=GROUP,
         source="004 Key results, Mechanism 3; 001 Prop. 6",
         statement="Softmax, sparsemax and entmax are consistent with DCG.",
-        method="The scores of least risk for 24 random posteriors over 5 items, half of them (for the sparse losses) "
+        method="The scores of least risk for 16 random posteriors over 5 items, half of them (for the sparse losses) "
         "with two items that are never positive: do they rank by probability?",
         experiment=orders_of_minima,
         judge=judge_minima,

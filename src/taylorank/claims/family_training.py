@@ -17,31 +17,40 @@ GROUP = "Softmax family: training"
 LOSSES = ("softmax", "sparsemax", "entmax")
 
 
-def epochs_needed(seed: int, *, slow: float = 1.0) -> Numbers:
-    """Peak validation NDCG@10 and epochs to 95 % of it on matrix factorisation; `slow` divides sparsemax's rates."""
-    from taylorank.claims.trained import RATES, best_fit, epochs_to, parts, peak
+def epochs_needed(seed: int, *, slow: float = 1.0, sets: int = 6) -> Numbers:
+    """Peak validation NDCG@10 and epochs to 95 % of it on matrix factorisation; `slow` divides softmax's rates."""
+    from taylorank.claims.trained import best_fit, epochs_to, parts, peak
 
-    worlds = [parts(seed + i) for i in range(3)]
-    found: Numbers = {}
+    worlds = [parts(seed + i) for i in range(sets)]
+    peaks, epochs = {}, {}
     for name in ("softmax", "sparsemax"):
-        rates = tuple(rate / (slow if name == "sparsemax" else 1.0) for rate in RATES)
+        rates = tuple(rate / (slow if name == "softmax" else 1.0) for rate in (0.03, 0.1))
         models = [best_fit(name, data, rates=rates) for data in worlds]
-        found[name] = {
-            "peak": float(np.mean([peak(model) for model in models])),
-            "epochs to 95 %": float(np.mean([epochs_to(model, 0.95 * peak(model)) for model in models])),
-        }
-    return found
+        peaks[name] = np.array([peak(model) for model in models])
+        epochs[name] = np.array([epochs_to(model, 0.95 * peak(model)) for model in models])
+    return {
+        "peaks": peaks,
+        "epochs to 95 %": epochs,
+        "epochs saved": _in_errors(epochs["softmax"] - epochs["sparsemax"]),
+        "peak higher": _in_errors(peaks["softmax"] - peaks["sparsemax"]),
+    }
+
+
+def _in_errors(differences: Floats) -> float:
+    """Return the mean in units of its standard error."""
+    return float(differences.mean() / (differences.std(ddof=1) / np.sqrt(len(differences)) + 1e-12))
 
 
 def judge_epochs(n: Numbers) -> Judgement:
-    """Printed: sparsemax is sooner there and softmax higher. Corrected: sooner only."""
-    soft, sparse = n["softmax"], n["sparsemax"]
-    sooner = sparse["epochs to 95 %"] < soft["epochs to 95 %"]
+    """Printed: sparsemax is sooner there and softmax higher, both beyond noise. Corrected: softmax is higher."""
+    sooner, higher = n["epochs saved"] > 1.5, n["peak higher"] > 1.5
+    means = {what: {name: float(np.mean(row)) for name, row in n[what].items()} for what in ("peaks", "epochs to 95 %")}
+    epochs, peaks = means["epochs to 95 %"], means["peaks"]
     return Judgement(
-        decide(sooner and soft["peak"] >= sparse["peak"], sooner),
-        f"sparsemax needs {sparse['epochs to 95 %']:.0f} epochs to 95 % of its peak, softmax "
-        f"{soft['epochs to 95 %']:.0f}; the peaks of validation NDCG@10 are {sparse['peak']:.3f} and "
-        f"{soft['peak']:.3f}",
+        decide(sooner and higher, higher),
+        f"over {len(n['peaks']['softmax'])} planted sets sparsemax needs {epochs['sparsemax']:.1f} epochs to 95 % of "
+        f"its peak and softmax {epochs['softmax']:.1f} (a difference of {n['epochs saved']:.1f} standard errors); the "
+        f"peaks of validation NDCG@10 are {peaks['sparsemax']:.3f} and {peaks['softmax']:.3f} ({n['peak higher']:.1f})",
     )
 
 
@@ -133,21 +142,22 @@ def judge_rates(n: Numbers) -> Judgement:
     )
 
 
-def stated_probabilities(seed: int, *, temper: float = 1.0, draws: int = 40) -> Numbers:
+def stated_probabilities(seed: int, *, temper: float = 1.0, draws: int = 30, sets: int = 3) -> Numbers:
     """Expected calibration error of the 20 most probable items, against draws from the planted truth."""
     from taylorank.claims.trained import best_fit, parts
 
-    data = parts(seed)
-    truth = data[0].truth
-    assert truth is not None
     rng = np.random.default_rng(seed)
-    p = truth.probabilities(data[0].user_ids, data[0].item_ids)
-    found: Numbers = {}
-    for name in ("softmax", "sparsemax"):
-        model = best_fit(name, data)
-        o = (model.user_factors @ model.item_factors.T).astype(float) * (temper if name == "sparsemax" else 1.0)
-        found[name] = _top_20_error(predictions(name, o), p, rng, draws)
-    return {"error": found, "sparsemax over softmax": found["sparsemax"] / found["softmax"]}
+    errors: dict[str, list[float]] = {"softmax": [], "sparsemax": []}
+    for data in (parts(seed + i) for i in range(sets)):
+        truth = data[0].truth
+        assert truth is not None
+        p = truth.probabilities(data[0].user_ids, data[0].item_ids)
+        for name, found in errors.items():
+            model = best_fit(name, data, rates=(0.03, 0.1))
+            o = (model.user_factors @ model.item_factors.T).astype(float) * (temper if name == "sparsemax" else 1.0)
+            found.append(_top_20_error(predictions(name, o), p, rng, draws))
+    mean = {name: float(np.mean(found)) for name, found in errors.items()}
+    return {"error": mean, "by set": errors, "sparsemax over softmax": mean["sparsemax"] / mean["softmax"]}
 
 
 def _top_20_error(stated: Floats, p: Floats, rng: np.random.Generator, draws: int) -> float:
@@ -162,10 +172,10 @@ def _top_20_error(stated: Floats, p: Floats, rng: np.random.Generator, draws: in
 
 
 def judge_stated(n: Numbers) -> Judgement:
-    """As reliable: an error at most a tenth larger."""
+    """As reliable: an error at most a quarter larger."""
     error = n["error"]
     return Judgement(
-        decide(n["sparsemax over softmax"] <= 1.1),
+        decide(n["sparsemax over softmax"] <= 1.25),
         f"the expected calibration error of the 20 most probable items is {error['sparsemax']:.4f} under sparsemax and "
         f"{error['softmax']:.4f} under softmax ({n['sparsemax over softmax']:.1f} times)",
     )
@@ -182,8 +192,8 @@ CLAIMS = (
         experiment=epochs_needed,
         judge=judge_epochs,
         change={"slow": 30.0},
-        change_in_words="learning rates of sparsemax divided by 30",
-        correction="The first half; which of the two peaks higher depends on the data.",
+        change_in_words="learning rates of softmax divided by 30",
+        correction="Softmax peaks higher; that sparsemax needs fewer epochs is within the noise here.",
         needs_torch=True,
     ),
     Claim(
@@ -221,8 +231,8 @@ CLAIMS = (
         source="004 Next checks 3",
         statement="Being top-k calibrated, sparsemax states probabilities for its top 20 that are as reliable as "
         "softmax's.",
-        method="Both on planted data, best of three learning rates; expected calibration error of the 20 most probable "
-        "items of every user against draws from the planted truth.",
+        method="Both on three planted sets, best of two learning rates; expected calibration error of the 20 most "
+        "probable items of every user against draws from the planted truth.",
         experiment=stated_probabilities,
         judge=judge_stated,
         change={"temper": 5.0},

@@ -18,7 +18,7 @@ def by_negatives(seed: int, *, counts: tuple[int, ...] = (1, 8, 64), slow: float
     worlds = [parts(seed + i, users=200, items=100, interactions=4000) for i in range(2)]
     found: Numbers = {"draws": list(counts)}
     for name in ("sampled-softmax-all", "nce"):
-        rates = tuple(rate / (slow if name == "nce" else 1.0) for rate in (0.03, 0.1))
+        rates = (0.1 / (slow if name == "nce" else 1.0),)
         settings = {"rates": rates, "batch_size": 500, "epochs": 12, "random_state": seed}
         found[name] = [
             float(np.mean([expected_ndcg(best_fit(name, data, negatives=count, **settings), data) for data in worlds]))  # type: ignore[arg-type]
@@ -28,10 +28,10 @@ def by_negatives(seed: int, *, counts: tuple[int, ...] = (1, 8, 64), slow: float
 
 
 def judge_negatives(n: Numbers) -> Judgement:
-    """Printed: NCE stops below sampled softmax. Corrected: it gains less, because it begins higher."""
+    """A ceiling: with many draws NCE ends clearly below sampled softmax."""
     soft, nce = n["sampled-softmax-all"], n["nce"]
     return Judgement(
-        decide(nce[-1] < 0.97 * soft[-1], nce[-1] - nce[0] < 0.7 * (soft[-1] - soft[0])),
+        decide(nce[-1] < 0.97 * soft[-1]),
         f"from {n['draws'][0]} to {n['draws'][-1]} draws the expected NDCG@10 goes from {soft[0]:.3f} to "
         f"{soft[-1]:.3f} with sampled softmax and from {nce[0]:.3f} to {nce[-1]:.3f} with NCE",
     )
@@ -64,11 +64,11 @@ def _sweeps_to(left: list[float]) -> Numbers:
 
 
 def judge_warm(n: Numbers) -> Judgement:
-    """At least a fifth fewer sweeps, and the same end."""
+    """At least a third fewer sweeps, and no worse an end."""
     cold, warm = n["random"], n["other"]
-    same = abs(cold["expected ndcg@10"] - warm["expected ndcg@10"]) < 0.002
+    same = warm["expected ndcg@10"] > cold["expected ndcg@10"] - 0.005
     return Judgement(
-        decide(warm["sweeps to 1 %"] < 0.8 * cold["sweeps to 1 %"] and same),
+        decide(warm["sweeps to 1 %"] < 0.67 * cold["sweeps to 1 %"] and same),
         f"from the factors of softmax ALS needs {warm['sweeps to 1 %']:.1f} sweeps to the last per cent of what it "
         f"gains and {warm['sweeps to 0.01 %']:.1f} to the last hundredth of it, from random ones "
         f"{cold['sweeps to 1 %']:.1f} and {cold['sweeps to 0.01 %']:.1f}; expected NDCG@10 ends at "
@@ -81,15 +81,15 @@ CLAIMS = (
         id="nce-plateaus",
         group=GROUP,
         source="004 First experiments 2, Failure signatures, Next checks 2",
-        statement="With more negatives sampled softmax keeps improving while NCE flattens early.",
-        method="Both with Adam on planted data (two sets of 200 × 100), 1 to 64 draws per positive, best of two "
-        "learning rates; expected NDCG@10 under the truth.",
+        statement="With more negatives sampled softmax keeps improving, while NCE stops at a ceiling below it.",
+        method="Both with Adam on planted data (two sets of 200 × 100), 1 to 64 draws per positive; expected "
+        "NDCG@10 under the truth.",
         experiment=by_negatives,
         judge=judge_negatives,
         change={"slow": 100.0},
         change_in_words="NCE with learning rates a hundredth as large",
-        correction="NCE gains less from more draws because it is good with few; it ends where sampled softmax does, "
-        "under no ceiling of its own (nce-bias-never-vanishes).",
+        correction="NCE gains from more draws too and ends no lower than sampled softmax, under no ceiling of its own "
+        "(nce-bias-never-vanishes).",
         needs_torch=True,
         figure=Figure("draws", ("sampled-softmax-all", "nce"), "Expected NDCG@10", log_x=True),
     ),
@@ -97,7 +97,8 @@ CLAIMS = (
         id="warm-start-from-softmax",
         group=GROUP,
         source="000 Next checks 3",
-        statement="Starting the ALS of RG² from factors that softmax trained saves sweeps and ends as well.",
+        statement="Starting the ALS of RG² from factors that softmax trained saves a good part of the sweeps and ends "
+        "as well.",
         method="RG² by ALS on planted data (three sets of 300 × 120, 8 factors) from random factors and from those of "
         "ten epochs of softmax; sweeps until the loss is within 1 % and 0.01 % of its end.",
         experiment=from_other_factors,
