@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from taylorank import __version__
-from taylorank.cli import bench, compare, datasets, diagnose, evaluate, recommend, report, run, train, tune
+from taylorank.cli import bench, claims, compare, datasets, diagnose, evaluate, recommend, report, run, train, tune
 from taylorank.cli.options import INVOKED
 from taylorank.errors import TaylorankError
 
@@ -25,6 +25,7 @@ Start with one of these:
     taylorank compare ml-1m --report r.html  which model is best, and how sure that is
     taylorank datasets list                 what can be fetched
     taylorank datasets stats ratings.csv    what a file holds
+    taylorank claims                        what the papers say, put to the test
 """
 
 
@@ -46,6 +47,7 @@ app.command(evaluate.evaluate)
 app.command(diagnose.diagnose)
 app.command(datasets.app)
 app.command(bench.bench)
+app.command(claims.claims)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

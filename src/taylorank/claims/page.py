@@ -1,0 +1,106 @@
+"""Writes the page about the claims from the file that `taylorank claims --json` wrote.
+
+    python -m taylorank.claims.page docs/claims.json docs/claims.md
+
+Figures are drawn beside the page where altair is installed (pip install 'taylorank[report]').
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from taylorank.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED, VERDICTS
+from taylorank.claims.figures import FOLDER, draw, has_figure
+from taylorank.output import atomic_path
+
+Record = dict[str, Any]
+
+MARKS = {HOLDS: "✓", CORRECTED: "≈", FAILS: "✗", UNTESTED: "–"}
+HEAD = """# Claims
+
+What the papers behind this library say, put to the test. Every verdict is computed from the numbers below it by a small
+function, and a test changes each experiment so that its verdict must turn. This page is made from `{file}`, which one
+command wrote; another makes the page from it:
+
+    {command}
+    python -m taylorank.claims.page {file} {page}
+
+The documents: **001** Pu et al., "NDCG-consistent softmax approximation with accelerated convergence" (RG² and RG×);
+**003** Pu et al., "Learning-efficient yet generalizable collaborative filtering for item recommendation" (its
+predecessor); **000** a summary of 001 with suggested experiments; **004** a summary of "Is softmax loss all you need?"
+(the softmax family).
+
+In a few words: a *context* x (a user) has met some *items* y; I_x is how many, N the number of all items, r_xy is 1
+where they met. A model gives *scores* o_xy = P_x · Q_y, of *rank* K. *Softmax loss* makes met items likely among all.
+*RG²* is its second-order expansion at zero scores, a sum of squares; *RG×* keeps one more term. *ALS* solves for P and
+Q in turns, a *sweep* being one turn of both. *DCG* and *NDCG* measure a ranking, more for what stands higher; *regret*
+is what a ranking loses against the best possible one. A loss is *consistent* with DCG if its best scores rank best. A
+*proposal* q is the distribution that negatives are drawn from.
+
+{summary}
+"""
+
+
+def page(record: Record, *, file: str, name: str) -> str:
+    """Return the page."""
+    claims = record["claims"]
+    head = HEAD.format(file=file, page=name, command=record["command"], summary=_summary(claims))
+    groups = list(dict.fromkeys(claim["group"] for claim in claims))
+    sections = [f"## {group}\n\n" + "\n".join(map(_section, _of(claims, group))) for group in groups]
+    return head + "\n" + "\n".join(sections)
+
+
+def _of(claims: list[Record], group: str) -> list[Record]:
+    return [claim for claim in claims if claim["group"] == group]
+
+
+def _summary(claims: list[Record]) -> str:
+    counts = Counter(claim["verdict"] for claim in claims)
+    told = ", ".join(f"{counts[verdict]} {verdict} ({MARKS[verdict]})" for verdict in VERDICTS if counts[verdict])
+    rows = [f"| {MARKS[claim['verdict']]} | [{claim['id']}](#{claim['id']}) | {_cell(claim)} |" for claim in claims]
+    table = "\n".join(["| | claim | says |", "|---|---|---|", *rows])
+    return f"Of {len(claims)} claims: {told}.\n\n{table}\n"
+
+
+def _cell(claim: Record) -> str:
+    return str(claim["statement"]).replace("|", r"\|")
+
+
+def _section(claim: Record) -> str:
+    lines = [
+        f"### {claim['id']}",
+        "",
+        f"**{claim['verdict']}** – {_cell(claim)} ({claim['source']})",
+        "",
+        f"*Measured:* {claim['reason'].replace('|', chr(92) + '|')}.",
+    ]
+    if claim["correction"] and claim["verdict"] != HOLDS:
+        lines += ["", f"*Instead:* {claim['correction']}"]
+    lines += ["", f"*How:* {claim['method']} The verdict turns with {claim['change']}."]
+    if has_figure(claim):
+        lines += ["", f"![{claim['figure']['title']}]({FOLDER}/{claim['id']}.svg)"]
+    if claim["numbers"]:
+        shown = "\n".join(f"{name}: {_compact(value)}" for name, value in claim["numbers"].items())
+        timed = ", seconds of this run among them" if claim["timed"] else ""
+        lines += ["", f"<details><summary>Numbers{timed}</summary>", "", "```", shown, "```", "", "</details>"]
+    return "\n".join([*lines, ""])
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False).replace('"', "")
+
+
+def main(source: Path, target: Path) -> None:
+    """Write the page and its figures."""
+    record = json.loads(source.read_text(encoding="utf-8"))
+    with atomic_path(target) as temporary:
+        temporary.write_text(page(record, file=str(source), name=str(target)), encoding="utf-8")
+    draw(record["claims"], target.parent / FOLDER)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
