@@ -11,9 +11,11 @@ run: $(VENV)/.run
 	$(BIN)/taylorank --version
 	$(BIN)/taylorank run
 
+# Two processes; torch with one thread in each, for its threads wait for work by spinning.
 test: export TAYLORANK_REQUIRE_NATIVE := 1
+test: export OMP_NUM_THREADS := 1
 test: $(VENV)/.test lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

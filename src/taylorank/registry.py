@@ -42,8 +42,8 @@ def model_class(name: str) -> type[Recommender]:
 def model_named(name: str) -> Recommender:
     """Return an unfitted model: one of `MODELS`, or a composition `loss/backbone/sampler` such as "bpr/lightgcn".
 
-    >>> model_named("ease")
-    EASE(regularization=300.0, max_items=20000, num_threads=None)
+    >>> model_named("ease"), model_named("bpr/lightgcn").backbone
+    (EASE(regularization=200.0, max_items=30000), 'lightgcn')
     """
     if name in MODELS:
         return MODELS[name]()
