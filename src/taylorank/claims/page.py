@@ -41,10 +41,10 @@ Q in turns, a *sweep* being one turn of both. *DCG* and *NDCG* measure a ranking
 is what a ranking loses against the best possible one. A loss is *consistent* with DCG if its best scores rank best. A
 *proposal* q is the distribution that negatives are drawn from.
 
-How sure they are: identities, counterexamples and exact expectations do not depend on luck, and their verdicts were the
+How sure they are: identities, counterexamples and exact expectations do not depend on luck; their verdicts were the
 same for five seeds. Claims that train models or take times are another matter. They run on small planted data, and the
-rules that decide {pilot} were settled after looking at pilot runs with a few seeds: read those verdicts as what was seen
-here, not as a test that was fixed beforehand.
+rules that decide {pilot} were settled after looking at pilot runs with a few seeds: read those verdicts as what was
+seen here, not as a test that was fixed beforehand.
 
 {summary}
 """
