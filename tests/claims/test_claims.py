@@ -12,7 +12,7 @@ from taylorank import cli
 from taylorank.claims import CLAIMS, VERDICTS, claim_named, run_claim, run_claims
 from taylorank.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED, Claim, Judgement, decide, plain
 from taylorank.claims.figures import FOLDER, chart, draw, has_figure, rows
-from taylorank.claims.page import main, page
+from taylorank.claims.page import PILOT, main, page
 from taylorank.errors import ParameterError
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -93,6 +93,12 @@ def test_the_page_is_made_from_the_file():
     for line in written.splitlines():
         if line.startswith("!["):
             assert (DOCS / line.split("](")[1][:-1]).is_file()
+
+
+def test_the_page_names_what_was_settled_after_pilot_runs():
+    assert set(PILOT) <= set(CLAIMS)
+    head = page(RECORD, file="docs/claims.json", name="docs/claims.md").split("| | claim |")[0]
+    assert all(name in head for name in PILOT)
 
 
 def test_another_verdict_reaches_the_page(tmp_path):

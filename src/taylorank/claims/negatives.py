@@ -82,8 +82,8 @@ CLAIMS = (
         group=GROUP,
         source="004 First experiments 2, Failure signatures, Next checks 2",
         statement="With more negatives sampled softmax keeps improving, while NCE stops at a ceiling below it.",
-        method="Both with Adam on planted data (two sets of 200 × 100), 1 to 64 draws per positive; expected "
-        "NDCG@10 under the truth.",
+        method="Both with Adam on planted data (two sets of 200 × 100), 1 to 64 draws per positive, learning rate 0.1; "
+        "expected NDCG@10 under the truth.",
         experiment=by_negatives,
         judge=judge_negatives,
         change={"slow": 100.0},
