@@ -56,6 +56,8 @@ PILOT = (
     "nce-plateaus",
     "warm-start-from-softmax",
     "cost-of-a-sweep",
+    "rgx-closer-to-softmax",
+    "als-linear",
 )
 
 
