@@ -11,6 +11,8 @@ import taylorank as tr  # noqa: E402
 from taylorank.errors import DataError, ParameterError, TrainingError  # noqa: E402
 from taylorank.models import Popularity  # noqa: E402
 from taylorank.ranking import evaluate  # noqa: E402
+from taylorank.selection.neural_space import OVER_ALL_ITEMS  # noqa: E402
+from taylorank.training import names  # noqa: E402
 
 QUICK = {"factors": 8, "epochs": 15, "learning_rate": 0.05, "random_state": 0}
 
@@ -214,9 +216,21 @@ def test_graded_strengths_and_context_weights_count(parts):
     assert not np.allclose(plain.weights_, heavy.weights_)
 
 
-def test_sparse_adam_trains_as_adam_does_not_on_rows_outside_the_batch(parts):
-    model = quick("bpr", optimizer="sparse-adam", epochs=30).fit(parts[0])
-    assert model.history_[-1]["loss"] < 0.9 * model.history_[0]["loss"]
+def test_sparse_adam_learns_and_leaves_alone_what_no_batch_touches(parts):
+    train = parts[0].select(parts[0].by_user.row_of_entry() != 3, "without user 3")
+    first, last = (quick("bpr", optimizer="sparse-adam", epochs=n).fit(train) for n in (1, 30))
+    assert last.history_[-1]["loss"] < 0.9 * last.history_[0]["loss"]
+    rows = slice(3 * 8, 4 * 8)  # of user 3 in the flat weights, which begin with the table of users
+    np.testing.assert_array_equal(first.weights_[rows], last.weights_[rows])
+    assert not np.array_equal(first.weights_[:8], last.weights_[:8])
+
+
+def test_names_that_are_known_without_torch_are_those_of_the_parts():
+    assert list(names.LOSS_NAMES) == list(tr.losses.names())
+    assert list(names.BACKBONE_NAMES) == list(tr.backbones.names())
+    assert list(names.SAMPLER_NAMES) == list(tr.samplers.names())
+    without_draws = {name for name in names.LOSS_NAMES if tr.losses.get(name).kind != "sampled"}
+    assert without_draws == set(OVER_ALL_ITEMS)
 
 
 def test_scikit_learn_conventions():

@@ -92,8 +92,8 @@ def compare(
     data
         The interactions; for the protocol "published" the pair (train, test).
     models
-        Names of `models.registry` or of peers ("implicit-als", "irspack-ials"), estimators (anything with `fit` that
-        meets `ranking.Scorer`), or a mapping from names of your choice to either.
+        Names of `taylorank.registry`, compositions among them, or of peers ("implicit-als", "irspack-ials"), estimators
+        (anything with `fit` that meets `ranking.Scorer`), or a mapping from names of your choice to either.
     trials, seconds
         The budget of tuning, which each model has on each seed: fits, seconds, or both; 20 fits if neither is given,
         no tuning with `trials=0`. Models without a space, such as Popularity, need none.

@@ -92,7 +92,7 @@ _SAMPLED: dict[str, Range | Choice] = {
     "popularity_discount": Range(0.0, 0.4),
 }
 
-# A model's name in `models.registry` → what tuning tries when nobody says.
+# A model's name in `taylorank.registry` → what tuning tries when nobody says.
 SPACES: dict[str, Space] = {
     "rg2": _RG,
     "rgx": _RG,

@@ -70,8 +70,8 @@ class Neural(FactorModel):
 
     >>> from taylorank.data import planted
     >>> data = planted(100, 40, interactions=1500)
-    >>> model = Neural("softmax", factors=8, epochs=3).fit(data)  # doctest: +SKIP
-    >>> model.recommend(data.user_ids[:2], n=5)[0].shape  # doctest: +SKIP
+    >>> model = Neural("softmax", factors=8, epochs=3).fit(data)
+    >>> model.recommend(data.user_ids[:2], n=5)[0].shape
     (2, 5)
     """
 

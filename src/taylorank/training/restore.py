@@ -57,7 +57,7 @@ def vectors_of(model: Neural, parts: Parts, data: Interactions) -> tuple[NDArray
     parts.backbone.eval()
     encoded = parts.backbone.encode()
     if parts.backbone.takes == "sequences":
-        queries = encode_histories(parts, encoded, histories_of(parts, data, length=parts.backbone.length))
+        queries = encode_histories(parts, encoded, sequences(data, parts.backbone.length))
     else:
         device = next(parts.backbone.parameters()).device
         queries = encoded.queries(torch.arange(data.n_users, device=device))
@@ -68,11 +68,6 @@ def vectors_of(model: Neural, parts: Parts, data: Interactions) -> tuple[NDArray
     rows: NDArray[np.float32] = users.float().cpu().numpy().copy()
     rows[data.by_user.row_lengths == 0] = 0
     return rows, items.float().cpu().numpy().copy()
-
-
-def histories_of(parts: Parts, data: Interactions, *, length: int) -> NDArray[np.int64]:
-    """Return the last `length` items of every user in the order of time, (M, length), padded on the left."""
-    return sequences(data, length)
 
 
 def encode_histories(parts: Parts, encoded: Any, histories: NDArray[np.int64]) -> torch.Tensor:

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from taylorank.backbones.sequences import sequences
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.models.checkpoint import Checkpoint
@@ -23,7 +24,7 @@ from taylorank.training.composition import option_of_loss
 from taylorank.training.feeds import Feed, PairFeed, SequenceFeed, UserFeed, pair_weights
 from taylorank.training.first_order import FirstOrder, Parts, Recipe
 from taylorank.training.newton import NewtonRecipe
-from taylorank.training.restore import build, flat_weights, histories_of, vectors_of
+from taylorank.training.restore import build, flat_weights, vectors_of
 from taylorank.training.second_order import NAME as SECOND_ORDER
 from taylorank.training.second_order import SecondOrder
 
@@ -211,7 +212,7 @@ def recipe_of(model: Neural) -> Recipe:
 def make_feed(model: Neural, parts: Parts, data: Interactions, device: str) -> Feed:
     """Return the batches that the loss and the backbone want."""
     if parts.backbone.takes == "sequences":
-        histories = histories_of(parts, data, length=parts.backbone.length + 1)
+        histories = sequences(data, parts.backbone.length + 1)
         size = model.batch_size or BATCH_SIZES["sequences"]
         return SequenceFeed(histories, padding=data.n_items, batch_size=size, device=device)
     weights = pair_weights(data, model.context_exponent)
