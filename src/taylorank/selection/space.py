@@ -84,7 +84,7 @@ _RG: dict[str, Range | Choice] = {
     "popularity_discount": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)),
 }
 _SAMPLED: dict[str, Range | Choice] = {
-    "factors": Choice((32, 64, 128, 256)),
+    "factors": Choice((32, 64, 128, 256, 512)),
     "regularization": Range(1e-4, 1.0, log=True),
     "proposal_exponent": Range(0.0, 1.0),
     "context_exponent": Range(0.6, 1.4),
@@ -105,12 +105,12 @@ SPACES: dict[str, Space] = {
         "regularization": Range(1e-4, 1.0, log=True),
     },
     "wrmf": {
-        "factors": Choice((32, 64, 128, 256)),
+        "factors": Choice((32, 64, 128, 256, 512)),
         "alpha": Range(0.5, 100.0, log=True),
         "regularization": Range(0.1, 300.0, log=True),
     },
     "ials": {
-        "factors": Choice((32, 64, 128, 256)),
+        "factors": Choice((32, 64, 128, 256, 512)),
         "unobserved_weight": Range(0.003, 3.0, log=True),
         "regularization": Range(1e-4, 0.1, log=True),
         "nu": Range(0.0, 1.0),
