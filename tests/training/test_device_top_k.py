@@ -7,9 +7,10 @@ import pytest
 
 pytest.importorskip("torch")
 
+import taylorank as tr
 from taylorank.data import CSR, planted
 from taylorank.kernels import top_k as kernel
-from taylorank.training import device_top_k
+from taylorank.training import device_top_k, restore
 
 
 def both(users, items, **more):
@@ -35,3 +36,25 @@ def test_equal_scores_come_by_number_and_everything_may_be_hidden():
     (ids, scores), (expected, values) = both(users, items, k=4, seen=everything)
     np.testing.assert_array_equal(ids, expected)
     np.testing.assert_array_equal(scores, values)
+
+
+@pytest.mark.parametrize("cells", [64, 1 << 20])
+def test_a_tree_ranks_as_on_the_cpu(cells, monkeypatch):
+    monkeypatch.setattr(restore, "TREE_CELLS", cells)
+    train, _, test = planted(60, 30, interactions=900).split(seed=0)
+    model = tr.Neural("hsm", factors=4, epochs=2, batch_size=64, device="cpu").fit(train)
+    model.user_factors_[3] = 0  # probabilities of one depth are equal: the CPU must decide
+    expected = model.recommend(train.user_ids, n=7)
+    figures = tr.evaluate(model, test, metrics=("ndcg@10", "recall@5"))
+    calls = []
+
+    def there(users, **more):
+        calls.append(len(users))
+        return restore.best_of_tree(model, users, **more)
+
+    monkeypatch.setattr(tr.Neural, "device_best", property(lambda self: there))
+    found = model.recommend(train.user_ids, n=7)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-5)
+    assert dict(tr.evaluate(model, test, metrics=("ndcg@10", "recall@5"))) == pytest.approx(dict(figures))
+    assert sum(calls) >= 2 * train.n_users - 10

@@ -36,7 +36,7 @@ def best_items(
     if ranks_by_products(model):
         best, size = _by_product(model, hidden, allowed), BLOCK_USERS
     else:
-        best, size = _by_scores(model, hidden, allowed), users_per_block(model)
+        best, size = _by_scores(model, hidden, allowed)
     return with_popular_items(model, best, hidden, allowed), size
 
 
@@ -101,9 +101,20 @@ def _name_broken_user(model: Scorer, users: NDArray[np.int64], of_users: NDArray
             raise not_a_number(model, int(users[start + np.argmax(broken)])) from None
 
 
-def _by_scores(model: Scorer, hidden: Hidden, allowed: NDArray[np.bool_] | None) -> BestOf:
+def _by_scores(model: Scorer, hidden: Hidden, allowed: NDArray[np.bool_] | None) -> tuple[BestOf, int]:
     def best(users: NDArray[np.int64], k: int) -> Best:
         scores = _left_out(dense_block(model, users, model.scores(users)), users, hidden, allowed)
         return top_k_scores(scores, min(k, scores.shape[1]))
 
-    return best
+    on_device = getattr(model, "device_best", None)  # a model that lives on a device ranks there
+    if on_device is None:
+        return best, users_per_block(model)
+
+    def best_there(users: NDArray[np.int64], k: int) -> Best:
+        k = min(k, len(model.items))
+        columns, scores, doubtful = on_device(users, k=k, seen=hidden.of(users), allowed=allowed)
+        for row in np.flatnonzero(doubtful):
+            columns[row], scores[row] = (part[0] for part in best(users[row : row + 1], k))
+        return columns, scores
+
+    return best_there, BLOCK_USERS

@@ -1,7 +1,8 @@
-"""The best items of users by inner products, on a CUDA device."""
+"""The best items of users, by inner products or by scores made there, on a CUDA device."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,21 +30,42 @@ def top_k(
     device does not say which of equals it takes.
     """
     of_items = torch.as_tensor(np.ascontiguousarray(items), device=device)
-    columns = np.empty((len(users), k), dtype=np.int64)
-    scores = np.empty((len(users), k), dtype=np.float32)
-    size = max(1, BLOCK_CELLS // max(len(items), 1))
-    for start in range(0, len(users), size):
-        stop = min(start + size, len(users))
-        part = torch.as_tensor(np.ascontiguousarray(users[start:stop]), device=device)
-        block = _masked(part @ of_items.T, seen, allowed, start, stop)  # (B, N)
-        found, values, doubtful = _best(block, k)
-        columns[start:stop], scores[start:stop] = found, values
-        for row in start + np.flatnonzero(doubtful):
-            one = None if seen is None else _row(seen, int(row))
-            columns[row], scores[row] = (
-                part[0] for part in on_cpu(users[row : row + 1], items, k=k, seen=one, allowed=allowed)
-            )
+
+    def products(rows: slice) -> torch.Tensor:
+        return torch.as_tensor(np.ascontiguousarray(users[rows]), device=device) @ of_items.T
+
+    columns, scores, doubtful = top_k_of(products, (len(users), len(items)), k=k, seen=seen, allowed=allowed)
+    for row in np.flatnonzero(doubtful):
+        one = None if seen is None else _row(seen, int(row))
+        columns[row], scores[row] = (
+            part[0] for part in on_cpu(users[row : row + 1], items, k=k, seen=one, allowed=allowed)
+        )
     return columns, scores
+
+
+@torch.no_grad()
+def top_k_of(
+    scores: Callable[[slice], torch.Tensor],
+    shape: tuple[int, int],
+    *,
+    k: int,
+    seen: CSR | None = None,
+    allowed: NDArray[np.bool_] | None = None,
+    block_cells: int | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
+    """Return columns and scores of the best of each row of a matrix (M, N), and which rows someone else must decide.
+
+    `scores` gives some rows of the matrix, (B, N), on the device, and may be written over.
+    """
+    count, n_items = shape
+    columns, values = np.empty((count, k), dtype=np.int64), np.empty((count, k), dtype=np.float32)
+    doubtful = np.empty(count, dtype=bool)
+    size = max(1, (block_cells or BLOCK_CELLS) // max(n_items, 1))
+    for start in range(0, count, size):
+        rows = slice(start, min(start + size, count))
+        block = _masked(scores(rows), seen, allowed, rows.start, rows.stop)
+        columns[rows], values[rows], doubtful[rows] = _best(block, k)
+    return columns, values, doubtful
 
 
 def is_there() -> bool:

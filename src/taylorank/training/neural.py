@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib.util
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -139,6 +140,15 @@ class Neural(FactorModel):
         from taylorank.training import device_top_k
 
         return device_top_k.top_k if device_top_k.is_there() else None
+
+    @property
+    def device_best(self) -> Any:
+        """What ranks on the device by scores that are no products; None: the CPU does."""
+        if self.ranks_by_products or self.device_top_k is None:
+            return None
+        from taylorank.training.restore import best_of_tree
+
+        return functools.partial(best_of_tree, self)
 
     def fit(
         self,

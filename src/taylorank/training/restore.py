@@ -9,16 +9,18 @@ import torch
 from numpy.typing import NDArray
 
 from taylorank.backbones.sequences import sequences
-from taylorank.data import Interactions
+from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
 from taylorank.models.histories import over_items
 from taylorank.training.composition import build_parts, default_sampler
+from taylorank.training.device_top_k import top_k_of
 from taylorank.training.first_order import Parts
 
 if TYPE_CHECKING:
     from taylorank.training.neural import Neural
 
 BLOCK = 1024  # histories encoded at a time
+TREE_CELLS = 1 << 25  # log probabilities of a tree held at a time: several copies of them exist
 
 
 def build(model: Neural, data: Interactions, *, device: str) -> Parts:
@@ -52,12 +54,14 @@ def set_weights(parameters: list[torch.nn.Parameter], weights: NDArray[np.float3
 
 
 @torch.no_grad()
-def vectors_of(model: Neural, parts: Parts, data: Interactions) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def vectors_of(
+    parts: Parts, data: Interactions, histories: NDArray[np.int64] | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return (users, items) whose inner product ranks; users without history get 0: nothing is known of them."""
     parts.backbone.eval()
     encoded = parts.backbone.encode()
-    if parts.backbone.takes == "sequences":
-        queries = encode_histories(parts, encoded, sequences(data, parts.backbone.length))
+    if histories is not None:
+        queries = encode_histories(parts, encoded, histories)
     else:
         device = next(parts.backbone.parameters()).device
         queries = encoded.queries(torch.arange(data.n_users, device=device))
@@ -70,6 +74,11 @@ def vectors_of(model: Neural, parts: Parts, data: Interactions) -> tuple[NDArray
     return rows, items.float().cpu().numpy().copy()
 
 
+def histories_of(parts: Parts, data: Interactions) -> NDArray[np.int64] | None:
+    """Return what a backbone over sequences reads of each user, (M, length); None for the others."""
+    return sequences(data, parts.backbone.length) if parts.backbone.takes == "sequences" else None
+
+
 def encode_histories(parts: Parts, encoded: Any, histories: NDArray[np.int64]) -> torch.Tensor:
     """Return the query of every history, that of its last place; (M, K)."""
     device = next(parts.backbone.parameters()).device
@@ -79,6 +88,28 @@ def encode_histories(parts: Parts, encoded: Any, histories: NDArray[np.int64]) -
 
 def tree_scores(model: Neural, users: NDArray[np.int64]) -> NDArray[np.float32]:
     """Return log probabilities of all items under a tree, (len(users), N)."""
+    tree, device = _tree_of(model)
+    with torch.no_grad():
+        queries = torch.as_tensor(model.user_factors[users], device=device)
+        scores: NDArray[np.float32] = tree.scores(queries).cpu().numpy()
+    return scores
+
+
+def best_of_tree(
+    model: Neural, users: NDArray[np.int64], *, k: int, seen: CSR | None, allowed: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
+    """Return what `device_top_k.top_k_of` makes of the log probabilities under a tree."""
+    tree, device = _tree_of(model)
+
+    def scores(rows: slice) -> torch.Tensor:
+        values: torch.Tensor = tree.scores(torch.as_tensor(model.user_factors[users[rows]], device=device))
+        return values
+
+    shape = (len(users), len(model.items))
+    return top_k_of(scores, shape, k=k, seen=seen, allowed=allowed, block_cells=TREE_CELLS)
+
+
+def _tree_of(model: Neural) -> tuple[Any, str]:
     criterion = model.__dict__.get("_tree")
     device = "cuda" if model.device != "cpu" and torch.cuda.is_available() else "cpu"
     if criterion is None or criterion[0] is not model.weights_:
@@ -94,11 +125,7 @@ def tree_scores(model: Neural, users: NDArray[np.int64]) -> NDArray[np.float32]:
         set_weights(list(built.parameters()), model.weights_)
         built.to(device)
         criterion = model.__dict__["_tree"] = (model.weights_, built)
-    tree: Any = criterion[1]
-    with torch.no_grad():
-        queries = torch.as_tensor(model.user_factors[users], device=device)
-        scores: NDArray[np.float32] = tree.scores(queries).cpu().numpy()
-    return scores
+    return criterion[1], device
 
 
 def folded_in(model: Neural, histories: Interactions) -> Any:
@@ -114,5 +141,5 @@ def folded_in(model: Neural, histories: Interactions) -> Any:
     parts = build(model, data, device="cpu")
     set_weights(parts.parameters(), model.weights_)
     other = model._for_others(data)
-    other.user_factors_, _ = vectors_of(model, parts, data)
+    other.user_factors_, _ = vectors_of(parts, data, histories_of(parts, data))
     return other

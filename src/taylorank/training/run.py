@@ -24,7 +24,7 @@ from taylorank.training.composition import option_of_loss
 from taylorank.training.feeds import Feed, PairFeed, SequenceFeed, UserFeed, pair_weights
 from taylorank.training.first_order import FirstOrder, Parts, Recipe
 from taylorank.training.newton import NewtonRecipe
-from taylorank.training.restore import build, flat_weights, vectors_of
+from taylorank.training.restore import build, flat_weights, histories_of, vectors_of
 from taylorank.training.second_order import NAME as SECOND_ORDER
 from taylorank.training.second_order import SecondOrder
 
@@ -103,7 +103,7 @@ def run_training(
             if follow.epoch():
                 break
         follow.go_to_best()
-        return Fitted(vectors_of(model, parts, data), flat_weights(parts), follow.history)
+        return Fitted(follow.vectors(), flat_weights(parts), follow.history)
 
 
 class _Follow:
@@ -125,6 +125,7 @@ class _Follow:
         self.history: list[dict[str, float]] = []
         self.best: list[torch.Tensor] | None = None
         self.spent = 0.0
+        self.histories = histories_of(loop.parts, data)
         if kept is not None and kept.state is not None:
             self._go_on(kept)
 
@@ -158,9 +159,12 @@ class _Follow:
         if self.best is not None:
             self.loop.set_parameters(self.best)
 
+    def vectors(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the vectors that rank, as of now."""
+        return vectors_of(self.loop.parts, self.data, self.histories)
+
     def _now(self) -> Neural:
-        parts = self.loop.parts
-        return self.model._snapshot(vectors_of(self.model, parts, self.data), flat_weights(parts))
+        return self.model._snapshot(self.vectors(), flat_weights(self.loop.parts))
 
     def _state(self) -> SweepState:
         arrays = {name: value.cpu().numpy() for name, value in self.loop.state().items()}
