@@ -390,3 +390,14 @@ def test_every_search_begins_with_the_models_own_values():
     found = tr.tune(own, train, valid, space=space, trials=2)
     assert found.trials[0].params == {"unobserved_weight": 0.02, "regularization": 0.01}
     assert found.trials[1].params != found.trials[0].params
+
+
+def test_a_falling_rate_is_judged_at_its_end_alone_and_its_epochs_are_searched(monkeypatch):
+    pytest.importorskip("torch")
+    train, valid, _ = tr.planted(60, 30, interactions=900).split(seed=0)
+    model = tr.Neural("softmax", factors=4, epochs=8, batch_size=32)
+    trials = tune(model, train, valid, trials=4).trials
+    assert all(trial.step_values == () and 1 <= trial.params["epochs"] <= 8 for trial in trials)
+    assert len({trial.params["epochs"] for trial in trials}) > 1
+    steady = tune(model.set_params(schedule="constant"), train, valid, trials=1).trials
+    assert len(steady[0].step_values) == steady[0].params["epochs"]

@@ -23,14 +23,18 @@ from taylorank.data import Interactions
 from taylorank.registry import model_named
 from taylorank.selection import compare
 from taylorank.selection.join import join_records
-from taylorank.selection.neural_space import OVER_ALL_ITEMS
+from taylorank.selection.neural_space import OVER_ALL_ITEMS, neural_space
 from taylorank.selection.record import load_record, save_record
+from taylorank.selection.space import Choice, Range
 from taylorank.training.names import LOSS_NAMES
 
 METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20")
-EPOCHS = {"mf": 50, "lightgcn": 50, "sasrec": 40, "two-tower": 50}
+EPOCHS = {"mf": 50, "lightgcn": 50, "sasrec": 60, "two-tower": 50}  # at most; tuning chooses
 PAIRS = 65_536  # per step, for losses that take pairs: as many steps per epoch as the losses over all items make
 HISTORIES = 512  # per step, for SASRec
+RATES = {"sasrec": Range(1e-3, 0.02, log=True)}
+RATE = Range(5e-3, 0.1, log=True)  # steps are large and few
+DRAWS = Choice((8, 32))
 
 
 @dataclass(frozen=True)
@@ -55,16 +59,20 @@ def run_job(job: Job) -> str:
     torch.set_num_threads(1)
     train = Interactions.load_npz(job.train)
     data: Any = train if job.test is None else (train, Interactions.load_npz(job.test))
-    model = model_named(job.composition)
+    model: Any = model_named(job.composition)
     loss, backbone = (model.get_params()[part] for part in ("loss", "backbone"))
     if loss not in OVER_ALL_ITEMS or loss == "hsm":
         model.set_params(batch_size=PAIRS)
     if backbone == "sasrec":
         model.set_params(batch_size=HISTORIES)
     model.set_params(epochs=job.epochs or EPOCHS[backbone], **dict(job.params))
+    space = {**neural_space(model), "learning_rate": RATES.get(backbone, RATE)}
+    if "negatives" in space:
+        space["negatives"] = DRAWS
     compare(
         data,
         {job.composition: model},
+        spaces={job.composition: space},
         protocol="papers" if job.test is None else "published",
         seeds=job.seeds,
         trials=job.trials,

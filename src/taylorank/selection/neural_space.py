@@ -6,6 +6,7 @@ from taylorank.selection.space import Choice, Range, Space
 from taylorank.training import Neural
 
 WITHOUT_COSINE = ("rg2", "rgx", "sml")  # lifts and distances have a scale of their own
+FEWEST_EPOCHS = 8  # an eighth of the model's epochs is the least that is tried
 OVER_ALL_ITEMS = ("softmax", "sparsemax", "entmax", "rankmax", "rg2", "rgx", "hsm")
 
 
@@ -13,12 +14,14 @@ def neural_space(model: Neural) -> Space:
     """Return what tuning tries for `model` when nobody says.
 
     >>> list(neural_space(Neural("sml")))
-    ['learning_rate', 'regularization', 'negatives']
+    ['learning_rate', 'regularization', 'epochs', 'negatives']
     """
     space: dict[str, Range | Choice] = {
         "learning_rate": Range(1e-3, 0.1, log=True),
         "regularization": Range(1e-5, 0.3, log=True),
     }
+    if model.epochs >= FEWEST_EPOCHS:  # to stop in time without a schedule cut short
+        space["epochs"] = Range(model.epochs // FEWEST_EPOCHS, model.epochs, log=True, integer=True)
     if model.loss not in WITHOUT_COSINE:
         space["temperature"] = Choice((None, 0.07, 0.1, 0.15, 0.2, 0.3))
     if model.loss not in OVER_ALL_ITEMS and model.sampler != "in-batch":

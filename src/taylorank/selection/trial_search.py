@@ -62,7 +62,7 @@ class Watch:
         """Judge the model as it is now; raise if it is not worth going on."""
         if self.study.fits > 1 and self.study.budget.left <= 0:
             raise GivenUp("out of time")
-        now = snapshot(progress, self.model)
+        now = snapshot(progress, self.model) if getattr(self.model, "steps_compare", True) else None
         if now is None:
             return False
         self.values.append(round(self.judge.value(now), 6))

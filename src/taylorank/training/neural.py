@@ -133,6 +133,11 @@ class Neural(FactorModel):
         return self.loss != "hsm"
 
     @property
+    def steps_compare(self) -> bool:
+        """Whether two fits can be compared on the way: a rate that falls to 0 by the last epoch makes late winners."""
+        return self.schedule == "constant"
+
+    @property
     def device_top_k(self) -> Any:
         """What ranks products on the device; None: the kernels of the CPU do."""
         if self.device == "cpu" or importlib.util.find_spec("torch") is None:
