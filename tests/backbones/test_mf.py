@@ -87,3 +87,18 @@ def test_unit_ball() -> None:
     torch.testing.assert_close(model.item_factors[lengths < 1], before[lengths < 1])
     torch.testing.assert_close(model.item_factors[lengths > 1], functional.normalize(before[lengths > 1]))
     assert model.user_factors.norm(dim=1).max() < 1 + 1e-6
+
+
+@pytest.mark.parametrize("similarity", ["dot", "cosine"])
+def test_many_lookups_are_those_of_few(similarity):
+    model = MF(n_users=4, n_items=5, factors=3, similarity=similarity, temperature=0.5, item_bias=True)
+    columns = torch.arange(30).reshape(2, 15) % 5
+    weights = torch.randn(2, 15, 4, generator=torch.Generator().manual_seed(0))
+    gradients = []
+    for parts in ([columns], columns.reshape(-1, 3).split(1)):  # more than there are items; fewer
+        found = torch.cat([model.encode().items(part).reshape(-1, 4) for part in parts])
+        penalty = torch.cat([model.squared_norms(None, part).flatten() for part in parts])
+        ((found * weights.reshape(-1, 4)).sum() + penalty.square().sum()).backward()
+        gradients.append([p.grad.clone() for p in (model.item_factors, model.item_bias)])
+        model.zero_grad()
+    torch.testing.assert_close(gradients[0], gradients[1])

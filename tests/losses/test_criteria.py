@@ -187,6 +187,8 @@ def test_sampled_criteria_gather_the_right_scores(name, shared, batch):
     }
     kind = {"sampled-softmax": "n_items", "sampled-softmax-negatives": "log_q"}
     extra = given[kind.get(name, "all")] if name.startswith("sampled") or name == "nce" else {}
+    if name == "nce":  # scores of 0 are the uniform distribution
+        extra = {**extra, "log_normalizer": math.log(N)}
     values = losses.get(name).function(
         scores[batch.rows, batch.columns], scores[batch.rows[:, None], columns], mask=drawn.mask, **extra
     )
@@ -266,3 +268,14 @@ def test_large_scores_reach_the_exact_criteria(batch):
         value, *grads = gradients(criterion(name)(users, items, batch), (users, items))
         assert math.isfinite(value)
         assert all(g.isfinite().all() for g in grads)
+
+
+def test_nce_shifts_scores_by_the_normalizer(batch):
+    users, items = vectors()
+    drawn = negatives(shared=False)
+    inputs = (users, items)
+    own = gradients(criterion("nce", log_normalizer=0)(users, items.__getitem__, batch, drawn), inputs)
+    default = gradients(criterion("nce")(users, items.__getitem__, batch, drawn), inputs)
+    given = gradients(criterion("nce", log_normalizer=math.log(N))(users, items.__getitem__, batch, drawn), inputs)
+    torch.testing.assert_close(default, given)
+    assert not torch.allclose(own[0], default[0])

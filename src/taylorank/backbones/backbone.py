@@ -101,7 +101,18 @@ def check_factors(factors: Any, rows: int, width: int, *, name: str) -> Tensor:
 
 def squared_lengths(table: Tensor, rows: Tensor, *, sparse: bool = False) -> Tensor:
     """Return |table_row|² of the given rows, (…,)."""
-    return functional.embedding(rows, table, sparse=sparse).square().sum(-1)
+    return looked_up(table, rows, through=lambda vectors: vectors.square().sum(-1, keepdim=True), sparse=sparse)[..., 0]
+
+
+def looked_up(
+    table: Tensor, rows: Tensor | None, *, through: Callable[[Tensor], Tensor], sparse: bool = False
+) -> Tensor:
+    """Return f(table_row), f a function of each row by itself: of the whole table first where that is less work."""
+    if rows is None:
+        return through(table)
+    if rows.numel() > len(table) and not sparse:
+        return functional.embedding(rows, through(table))
+    return through(functional.embedding(rows, table, sparse=sparse))
 
 
 @torch.no_grad()

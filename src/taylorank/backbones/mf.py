@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from taylorank.backbones.backbone import Backbone, Encoded, check_factors, shorten, squared_lengths
+from taylorank.backbones.backbone import Backbone, Encoded, check_factors, looked_up, shorten, squared_lengths
 from taylorank.backbones.initial import normal, seeded
 from taylorank.backbones.similarity import Similarity
 
@@ -90,12 +90,12 @@ class MF(Backbone):
                     bias.zero_()
 
     def _queries(self, users: Tensor) -> Tensor:
-        vectors = self.similarity.query(self._rows(self.user_factors, users))
+        vectors = looked_up(self.user_factors, users, through=self.similarity.query, sparse=self.sparse)
         ones = None if self.item_bias is None else torch.ones_like(vectors[..., :1])
         return _side_by_side(vectors, ones, self._rows(self.user_bias, users))
 
     def _items(self, columns: Tensor | None = None) -> Tensor:
-        vectors = self.similarity.item(self._rows(self.item_factors, columns))
+        vectors = looked_up(self.item_factors, columns, through=self.similarity.item, sparse=self.sparse)
         ones = None if self.user_bias is None else torch.ones_like(vectors[..., :1])
         return _side_by_side(vectors, self._rows(self.item_bias, columns), ones)
 

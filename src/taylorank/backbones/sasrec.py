@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from taylorank.backbones.attention import Block
-from taylorank.backbones.backbone import Backbone, Encoded, shorten, squared_lengths
+from taylorank.backbones.backbone import Backbone, Encoded, looked_up, shorten, squared_lengths
 from taylorank.backbones.initial import seeded, truncated
 from taylorank.backbones.sequences import times_of
 from taylorank.backbones.similarity import Similarity
@@ -110,7 +110,7 @@ class SASRec(Backbone):
 
     def _items(self, columns: Tensor | None = None) -> Tensor:
         table = self.item_factors
-        return self.similarity.item(table[: self.n_items] if columns is None else functional.embedding(columns, table))
+        return looked_up(table[: self.n_items], columns, through=self.similarity.item)
 
 
 def _causal(real: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +47,12 @@ def _sampled(function: Callable[..., Tensor], log_q: str = "none") -> Callable[[
 def _numbers(options: Options) -> Options:
     """Weights and margins are numbers ≥ 0."""
     return {k: v if isinstance(v, str) else check_number(v, k, least=0.0) for k, v in options.items()}
+
+
+def _nce(sizes: Sizes, options: Options) -> Criterion:
+    given = options["log_normalizer"]
+    value = math.log(sizes.n_items) if given is None else check_number(given, "log_normalizer")
+    return SampledCriterion(nce, log_q="all", options={"log_normalizer": value})
 
 
 def _uib(sizes: Sizes, options: Options) -> Criterion:
@@ -179,13 +186,14 @@ _LIST = (
         name="nce",
         kind="sampled",
         function=nce,
-        formula="−log σ(o_y − log(n q_y)) − Σ_j log σ(log(n q_j) − o_j)",
+        formula="−log σ(s_y − log(n q_y)) − Σ_j log σ(log(n q_j) − s_j), s = o − log Z, by default Z = N",
         reference="Gutmann, Hyvärinen 2012",
         use="scores that are to be log probabilities",
         properties=Properties(
             order="strict", dcg="yes, for every n and q", jacobian=0.25, cost=DRAWS, shift_invariant=False
         ),
-        build=_sampled(nce, "all"),
+        build=_nce,
+        options={"log_normalizer": None},
     ),
     Loss(
         name="bpr",

@@ -67,16 +67,24 @@ def sampled_softmax_negatives(
 
 
 def nce(
-    positive: Tensor, negative: Tensor, *, log_q: Tensor, positive_log_q: Tensor, mask: Tensor | None = None
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    log_q: Tensor,
+    positive_log_q: Tensor,
+    mask: Tensor | None = None,
+    log_normalizer: float = 0.0,
 ) -> Tensor:
-    """ℓ = −log σ(o_y − log(n q_y)) − Σ_j log σ(log(n q_j) − o_j), for scores (P,) and (P, n) → (P,).
+    """ℓ = −log σ(s_y − log(n q_y)) − Σ_j log σ(log(n q_j) − s_j), for scores (P,) and (P, n) → (P,).
+
+    s = o − log Z are log probabilities; Z is not computed but given, and the scores learn to agree with it.
 
     >>> import torch
     >>> half = torch.tensor([0.5]).log()
     >>> nce(torch.zeros(1), torch.zeros(1, 2), log_q=half, positive_log_q=half)
     tensor([2.0794])
     """
-    noise = math.log(negative.shape[1])
+    noise = math.log(negative.shape[1]) + log_normalizer
     score = widen(positive)
     data = functional.softplus(positive_log_q.to(score.dtype) + noise - score)
     return data + functional.softplus(_corrected(negative, log_q + noise, mask)).sum(1)

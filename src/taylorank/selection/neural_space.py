@@ -23,7 +23,7 @@ def neural_space(model: Neural) -> Space:
     if model.epochs >= FEWEST_EPOCHS:  # to stop in time without a schedule cut short
         space["epochs"] = Range(model.epochs // FEWEST_EPOCHS, model.epochs, log=True, integer=True)
     if model.loss not in WITHOUT_COSINE:
-        space["temperature"] = Choice((None, 0.07, 0.1, 0.15, 0.2, 0.3))
+        space["temperature"] = Choice((None, 0.07, 0.1, 0.15, 0.2, 0.3) if model.loss != "ccl" else (None, 1.0))
     if model.loss not in OVER_ALL_ITEMS and model.sampler != "in-batch":
         space["negatives"] = Choice((8, 32, 128))
     return space
