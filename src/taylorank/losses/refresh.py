@@ -154,10 +154,9 @@ def rg_criterion(background: Callable[..., Tensor]) -> Callable[[Sizes, dict[str
         if sizes.popularity is None:
             raise ParameterError("the proposal is made of the items' popularity", "pass popularity=, counts (N,)")
         proposal = proposal_from(sizes.popularity, options["proposal_exponent"])
-        if options["refresh"] == 1:
-            return ProductCriterion(background, proposal, options["ranking"])
         kept = {name: options[name] for name in ("refresh", "draws", "decay", "query_decay")}
-        return RefreshCriterion(background, proposal, options["ranking"], factors=sizes.factors, **kept)
+        with_kept = RefreshCriterion(background, proposal, options["ranking"], factors=sizes.factors, **kept)
+        return ProductCriterion(background, proposal, options["ranking"]) if with_kept.refresh == 1 else with_kept
 
     return build
 
