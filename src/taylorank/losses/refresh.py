@@ -120,6 +120,8 @@ class RefreshCriterion(ProductCriterion):
             return h, H
         weight = totals.sum()
         share = (1 - self.query_decay) / (1 - self.query_decay ** int(self.steps))  # a mean from the first step on
+        if not weight:  # a batch that counts for nothing says nothing
+            return h, H
         self.query_mean.lerp_((h / weight).to(self.query_mean.dtype), share)
         self.query_gram.lerp_((H / weight).to(self.query_gram.dtype), share)
         return weight * self.query_mean.to(h.dtype), weight * self.query_gram.to(H.dtype)
