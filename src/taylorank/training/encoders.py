@@ -51,9 +51,7 @@ class Encoders:
         self.module = nn.ModuleList([users, items])
         check_deterministic(self.module)
         self.counts, self.row_batch = (n_users, n_items), row_batch
-        self.parameters = [
-            p for p in self.module.parameters() if p.requires_grad
-        ]  # a shared one once
+        self.parameters = [p for p in self.module.parameters() if p.requires_grad]  # a shared one once
         if not self.parameters:
             raise ParameterError("the encoders have no parameters", "give modules that can learn")
         number = {id(parameter): i for i, parameter in enumerate(self.parameters)}
