@@ -10,7 +10,7 @@ import pytest
 
 from taylorank import cli
 from taylorank.claims import CLAIMS, VERDICTS, claim_named, run_claim, run_claims
-from taylorank.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED, Claim, Judgement, decide, plain
+from taylorank.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED, Claim, decide, plain
 from taylorank.claims.figures import FOLDER, chart, draw, has_figure, rows
 from taylorank.claims.page import PILOT, main, page
 from taylorank.errors import ParameterError
@@ -210,7 +210,3 @@ def test_a_file_that_cannot_be_written_is_known_before_the_work(tmp_path, monkey
     blocked.write_text("")
     assert run("claims", QUICK[0], "--json", str(blocked / "claims.json")) == 2
     assert "cannot write" in capsys.readouterr().err
-
-
-def test_a_judgement_is_a_verdict_and_a_reason():
-    assert Judgement(HOLDS, "because").verdict == HOLDS

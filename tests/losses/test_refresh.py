@@ -159,3 +159,15 @@ def test_interrupted_fit_with_kept_moments_goes_on_to_the_same_bits(tmp_path):
         broken.fit(data, None, interrupt, checkpoint=tmp_path / "c")
     again = broken.fit(data, checkpoint=tmp_path / "c")
     assert (again.weights_ == whole.weights_).all()
+
+
+def test_a_batch_that_counts_for_nothing_leaves_the_means_of_queries_alone():
+    criterion = make("rgx", refresh=5, query_decay=0.9)
+    U, V = vectors()
+    criterion(U, lambda columns: V[columns], POSITIVES)
+    before = criterion.query_gram.clone()
+    empty = POSITIVES._replace(weights=torch.zeros(4, dtype=torch.float64))
+    criterion(U, lambda columns: V[columns], empty).backward()
+    assert not U.grad.any()
+    assert not V.grad.any()
+    torch.testing.assert_close(criterion.query_gram, before)

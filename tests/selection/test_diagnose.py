@@ -148,3 +148,25 @@ def test_network_is_taken_apart(parts, ranking):
     np.testing.assert_allclose(network.scores(np.arange(150)), expected, rtol=1e-3, atol=1e-4)
     assert logits.are_logits
     assert tr.diagnose(network, parts[1]).numbers["mean |o|"] > 0
+
+
+def test_a_file_without_histories_needs_data(parts, tmp_path):
+    pytest.importorskip("torch")
+    for model in (tr.RG2(4), tr.Neural("rg2", factors=4, epochs=2, options={"ranking": "lift"})):
+        model.fit(parts[0]).save(tmp_path / "m.tr", with_seen=False)
+        back = tr.load(tmp_path / "m.tr")
+        with pytest.raises(DataError, match="does not have what users met; give the data"):
+            tr.diagnose(back)
+        losses = [tr.diagnose(one, parts[1]).numbers["softmax loss"] for one in (model, back)]
+        assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
+def test_a_model_that_is_all_zeros_is_not_called_sound(parts):
+    words = tr.diagnose(tr.IALS(4, regularization=1e6).fit(parts[0])).words
+    assert any("All scores are 0" in line for line in words)
+    assert not any("well-conditioned" in line for line in words)
+
+
+def test_a_seed_that_is_none_is_refused(model):
+    with pytest.raises(ParameterError, match="seed -1"):
+        tr.diagnose(model, seed=-1)

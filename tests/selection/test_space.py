@@ -29,6 +29,12 @@ def test_every_loss_has_a_space_that_its_composition_allows(loss):
 
     assert ("negatives" in space) == (losses.get(loss).kind == "sampled")
     assert loss != "sml" or "temperature" not in space
+    if losses.get(loss).needs_bounded_scores:
+        assert None not in space["temperature"].values
+
+
+def test_newton_has_no_rate_to_tune():
+    assert "learning_rate" not in neural_space(Neural("rg2", optimizer="newton"))
 
 
 @pytest.mark.parametrize("part", [Range(0.1, 5), Range(0.001, 10, log=True), Range(2, 90, log=True, integer=True)])

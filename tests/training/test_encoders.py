@@ -160,6 +160,30 @@ def test_memory_for_no_row_is_an_error(monkeypatch):
         found.vectors(found.start())
 
 
+def test_what_is_random_without_a_module_is_refused():
+    class Noisy(nn.Embedding):
+        def forward(self, rows):
+            return nn.functional.dropout(super().forward(rows), 0.5)
+
+    with pytest.raises(ParameterError, match="the encoder of the items gives other vectors each time"):
+        Encoders(nn.Embedding(4, 3), Noisy(5, 3), n_users=4, n_items=5)
+
+
+def test_frozen_parameters_stay():
+    users, items = nn.Embedding(4, 3), nn.Embedding(5, 3).requires_grad_(False)
+    encoders = Encoders(users, items, n_users=4, n_items=5)
+    theta = encoders.start()
+    assert theta.shape == (12,)
+    P, Q = encoders.vectors(2 * theta)
+    torch.testing.assert_close(P, 2 * users.weight.detach())
+    torch.testing.assert_close(Q, items.weight)
+    pulled = encoders.pull(theta, (torch.ones(4, 3), torch.ones(5, 3)))
+    torch.testing.assert_close(pulled, torch.ones(12))
+    assert not encoders.push(theta, theta)[1].any()
+    zeros = encoders.pull_with_curvature(theta, (P, Q), direction=theta, gradients=(P, Q))
+    torch.testing.assert_close(zeros, P.flatten())
+
+
 def test_modules_without_parameters_are_refused():
     with pytest.raises(ParameterError, match="no parameters"):
         Encoders(nn.Identity(), nn.Identity(), n_users=M, n_items=N)

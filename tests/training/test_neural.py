@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 torch = pytest.importorskip("torch")
 
 import taylorank as tr  # noqa: E402
 from taylorank.errors import DataError, ParameterError, TrainingError  # noqa: E402
+from taylorank.losses import Positives  # noqa: E402
 from taylorank.models import Popularity  # noqa: E402
 from taylorank.ranking import evaluate  # noqa: E402
 from taylorank.selection.neural_space import OVER_ALL_ITEMS  # noqa: E402
 from taylorank.training import names  # noqa: E402
+from taylorank.training.restore import build  # noqa: E402
 
 QUICK = {"factors": 8, "epochs": 15, "learning_rate": 0.05, "random_state": 0}
 
@@ -60,18 +63,26 @@ def test_every_sampler_works(parts, sampler):
 
 
 @pytest.mark.parametrize(
-    ("loss", "backbone"), [("softmax", "mf"), ("bpr", "lightgcn"), ("softmax", "sasrec"), ("sml", "mf")]
+    ("loss", "backbone", "optimizer"),
+    [
+        ("softmax", "mf", "adam"),
+        ("bpr", "lightgcn", "adamw"),
+        ("softmax", "sasrec", "adam"),
+        ("sml", "mf", "sgd"),
+        ("bpr", "mf", "sparse-adam"),
+        ("hsm", "two-tower", "sgd"),
+    ],
 )
-def test_interrupted_fit_goes_on_to_the_same_bits(parts, tmp_path, loss, backbone):
+def test_interrupted_fit_goes_on_to_the_same_bits(parts, tmp_path, loss, backbone, optimizer):
     train, valid, _ = parts
-    model = quick(loss, backbone, epochs=6)
+    model = quick(loss, backbone, epochs=6, optimizer=optimizer)
     whole = model.fit(train, valid)
 
     def interrupt(progress):
         if progress.step == 3:
             raise KeyboardInterrupt
 
-    broken = quick(loss, backbone, epochs=6)
+    broken = quick(loss, backbone, epochs=6, optimizer=optimizer)
     with pytest.raises(KeyboardInterrupt):
         broken.fit(train, valid, interrupt, checkpoint=tmp_path / "fit.npz")
     assert not hasattr(broken, "weights_")
@@ -129,6 +140,59 @@ def test_warm_start_begins_with_the_factors_given(parts):
         quick(factors=4).fit(train, start=closed)
 
 
+@pytest.mark.parametrize("backbone", ["mf", "lightgcn"])
+def test_warm_start_leaves_alone_what_the_other_model_does_not_know(parts, backbone):
+    train = parts[0]
+    rows = train.by_user.row_of_entry()
+    known = tr.RG2(8).fit(train.select((rows < 150) & (train.by_user.indices < 50), "a part").core(1))
+    cold, warm = (
+        quick(backbone=backbone, epochs=1, learning_rate=0.0, options={"layers": 0} if backbone == "lightgcn" else None)
+        for _ in range(2)
+    )
+    cold, warm = cold.fit(train), warm.fit(train, start=known)
+    there = known.users.positions(train.user_ids)
+    np.testing.assert_array_equal(warm.user_factors[there < 0], cold.user_factors[there < 0])
+    np.testing.assert_allclose(warm.user_factors[there >= 0], known.user_factors[there[there >= 0]], atol=1e-6)
+    assert (there < 0).any()
+    assert not np.array_equal(warm.item_factors, cold.item_factors)
+
+
+def test_towers_with_features_come_back_from_a_file(parts, tmp_path):
+    train = parts[0]
+    features = sparse.random_array((train.n_items, 5), density=0.4, rng=np.random.default_rng(0), format="csr")
+    model = quick("bpr", "two-tower", epochs=2, options={"item_features": features}).fit(train)
+    model.save(tmp_path / "m.tr")
+    back = tr.load(tmp_path / "m.tr")
+    np.testing.assert_array_equal(back.scores(np.arange(9)), model.scores(np.arange(9)))
+    with pytest.raises(ParameterError, match="item_features is not a sparse matrix"):  # rather than fit without them
+        back.fit(train)
+
+
+def test_in_batch_draws_know_how_often_items_come_not_how_strong_they_are():
+    data = tr.Interactions.from_arrays(["a", "b", "c", "d"], ["x", "x", "x", "y"], strengths=[1.0, 1.0, 1.0, 9.0])
+    parts = build(quick("sampled-softmax-all", "mf", "in-batch"), data, device="cpu")
+    batch = Positives(torch.arange(2), torch.tensor([0, 1]), torch.ones(2))
+    drawn = parts.sampler.draw(batch, 1, generator=torch.Generator())
+    np.testing.assert_allclose(drawn.positive_log_q.exp(), [0.75, 0.25])
+
+
+def test_draws_that_look_at_scores_look_at_distances_where_these_rank(parts, monkeypatch):
+    def draw(sampler, positives, n, *, queries, items, users, generator):
+        raise Looked(queries @ items(torch.arange(60)).T)
+
+    class Looked(Exception):
+        pass
+
+    monkeypatch.setattr(tr.samplers.DynamicSampler, "draw", draw)
+    data = parts[0].select(parts[0].by_user.row_of_entry() < 1, "one user")
+    with pytest.raises(Looked) as found:
+        quick("sml", "mf", "dynamic", options={"std": 0.5}).fit(data)
+    start = build(quick("sml", "mf", options={"std": 0.5}), data, device="cpu").backbone
+    distances = torch.cdist(start.user_factors[:1], start.item_factors)[0].square().detach()
+    looked_at = found.value.args[0][0]
+    np.testing.assert_allclose(torch.diff(looked_at), torch.diff(-distances), atol=1e-5)
+
+
 def test_divergence_stops_with_a_diagnosis_and_leaves_the_model_as_it_was(parts):
     model = quick(epochs=2).fit(parts[0])
     kept = model.weights_.copy()
@@ -148,7 +212,16 @@ def test_divergence_stops_with_a_diagnosis_and_leaves_the_model_as_it_was(parts)
         ({"loss": "nce", "sampler": "dynamic"}, "nce needs the probability of each draw"),
         ({"loss": "sml", "temperature": 0.1}, "sml ranks by distances"),
         ({"loss": "softmax", "optimizer": "sparse-adam"}, "sparse-adam needs a loss with draws on mf"),
+        ({"loss": "uib", "optimizer": "sparse-adam"}, "sparse-adam cannot move what uib itself learns"),
+        ({"loss": "sml", "optimizer": "sparse-adam"}, "sparse-adam cannot move what sml itself learns"),
+        ({"loss": "ccl"}, "ccl falls without end.*give a temperature"),
+        ({"backbone": "sasrec", "context_exponent": 0.5}, "context_exponent=0.5 would do nothing"),
         ({"options": {"alpha": 1.5}}, "softmax/mf has no option 'alpha'"),
+        ({"options": {"item_bias": "no"}}, "item_bias='no' is neither True nor False"),
+        ({"backbone": "two-tower", "options": {"hidden": 32}}, "hidden=32 is no list of widths"),
+        ({"loss": "rg2", "options": {"refresh": True}}, "refresh=True is not a whole number"),
+        ({"loss": "rg2", "options": {"decay": 7.0}}, "decay=7.0 is not in"),
+        ({"random_state": None}, "random_state=None is not a whole number"),
         ({"optimizer": "lbfgs"}, "optimizer='lbfgs' is unknown"),
         ({"precision": "float16"}, "precision='float16' is unknown"),
         ({"device": "tpu"}, "device='tpu' is unknown"),
@@ -198,6 +271,27 @@ def test_sasrec_folds_in_new_histories(parts, tmp_path):
     np.testing.assert_allclose(folded.user_factors, model.user_factors[:7], atol=1e-5)
     with pytest.raises(ParameterError, match="cannot fold in"):
         quick(epochs=1).fit(train).fold_in(some)
+
+
+@pytest.mark.parametrize("loss", ["rg2", "rgx", "sml", "uib", "hsm"])
+def test_histories_that_were_there_in_training_get_their_scores_back(parts, loss):
+    """Whatever the loss has of its own: a proposal, margins of users, a boundary, a tree."""
+    train, _, _ = parts
+    model = quick(loss, "sasrec", epochs=3).fit(train)
+    rows = train.by_user.row_of_entry()
+    there = rows < 7
+    some = tr.Interactions.from_arrays(
+        train.user_ids[rows[there]],
+        train.item_ids[train.by_user.indices[there]],
+        timestamps=train.timestamps[there],
+    )
+    np.testing.assert_allclose(model.fold_in(some).scores(np.arange(7)), model.scores(np.arange(7)), atol=1e-5)
+
+
+def test_a_user_must_have_two_items_for_one_to_come_next():
+    data = tr.Interactions.from_arrays(["ann", "bob"], ["tea", "milk"], timestamps=[1, 2])
+    with pytest.raises(DataError, match="no user met two items"):
+        quick("softmax", "sasrec").fit(data)
 
 
 def test_users_without_history_are_cold(parts):

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import taylorank as tr  # noqa: E402
-from taylorank.errors import TrainingError  # noqa: E402
+from taylorank.errors import ParameterError, TrainingError  # noqa: E402
 from taylorank.objectives import RG2Objective, ials_objective, rg_objective  # noqa: E402
 from taylorank.solvers import solve_row_als, solve_spectral  # noqa: E402
 from taylorank.training.conjugate import truncated_cg  # noqa: E402
@@ -214,6 +214,25 @@ def test_parameters_that_are_no_numbers_are_refused(rg):
         found.parameters[0][0, 0] = float("nan")
     with pytest.raises(TrainingError, match="nan at the start"):
         NewtonCG(found, rg_pairs(rg, penalty=0.1, dtype=torch.float64))
+
+
+def test_vectors_that_do_not_fit_are_refused(rg):
+    users, items = tables(120, 60), tables(120, 60, factors=3)
+    encoders = Encoders(
+        *(nn.Embedding.from_pretrained(side, freeze=False) for side in (users.parameters[0], items.parameters[1])),
+        n_users=120,
+        n_items=60,
+    )
+    with pytest.raises(ParameterError, match="users have 6 factors and items 3"):
+        NewtonCG(encoders, rg_pairs(rg, penalty=0.1, dtype=torch.float64))
+    with pytest.raises(ParameterError, match=r"the vectors are torch\.float64 .* the objective torch\.float32"):
+        NewtonCG(users, rg_pairs(rg, penalty=0.1))
+
+
+@pytest.mark.parametrize("bad", [{"cg_steps": 0}, {"curvature": "hesian"}, {"damping": -1.0}, {"tolerance": "small"}])
+def test_recipes_that_mean_nothing_are_refused(bad):
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        NewtonRecipe(**bad)
 
 
 def test_search_that_cannot_decrease_ends_with_a_diagnosis(rg, monkeypatch):

@@ -82,21 +82,24 @@ class Backbone(nn.Module, ABC):
         """Return |e_x|² + |e_y|² of the embeddings that a pair touches, for a penalty; of e_y alone without users."""
 
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
-        """Begin at given factors."""
+        """Begin at given factors; rows of NaN stay as they are."""
         raise ParameterError(f"{type(self).__name__} cannot begin at given factors", "use mf or lightgcn")
 
 
-def check_factors(factors: Any, rows: int, width: int, *, name: str) -> Tensor:
-    """Return `factors` as a tensor of finite numbers, rows × width."""
+@torch.no_grad()
+def with_rows(table: Tensor, factors: Any, *, name: str, scale: float = 1.0) -> Tensor:
+    """Return `factors` times `scale`; where a row of them is NaN, nothing is known of it and the table's stands."""
     values = factors if isinstance(factors, Tensor) else torch.tensor(factors)
-    if values.shape != (rows, width):
+    rows, width = table.shape
+    if values.shape != table.shape:
         shape = " × ".join(map(str, values.shape))
         raise ParameterError(
             f"{name} are {shape} and the embeddings {rows} × {width}", "fit them with the same factors"
         )
-    if not bool(torch.isfinite(values).all()):
+    known = ~torch.isnan(values).all(1)
+    if not bool(known.any()) or not bool(torch.isfinite(values[known]).all()):
         raise ParameterError(f"{name} hold values that are not finite", "fit them again")
-    return values
+    return torch.where(known.to(table.device)[:, None], values.to(table) * scale, table)
 
 
 def squared_lengths(table: Tensor, rows: Tensor, *, sparse: bool = False) -> Tensor:

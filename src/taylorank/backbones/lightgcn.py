@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from taylorank.backbones.backbone import Backbone, Encoded, check_factors, shorten, squared_lengths
+from taylorank.backbones.backbone import Backbone, Encoded, shorten, squared_lengths, with_rows
 from taylorank.backbones.graph import Graph
 from taylorank.backbones.initial import normal, seeded
 from taylorank.backbones.similarity import Similarity
@@ -79,9 +79,11 @@ class LightGCN(Backbone):
         return of_items if users is None else of_items + squared_lengths(self.embeddings, users)
 
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
-        """Begin with E = [user_factors; item_factors]; the scores are those of the smoothed factors."""
-        users = check_factors(user_factors, self.n_users, self.factors, name="user_factors")
-        items = check_factors(item_factors, self.n_items, self.factors, name="item_factors")
+        """Begin with E = [user_factors; item_factors]; the scores are those of the smoothed factors.
+
+        Rows of NaN stay as they are.
+        """
+        users = with_rows(self.embeddings[: self.n_users], user_factors, name="user_factors")
+        items = with_rows(self.embeddings[self.n_users :], item_factors, name="item_factors")
         with torch.no_grad():
-            self.embeddings[: self.n_users].copy_(users)
-            self.embeddings[self.n_users :].copy_(items)
+            self.embeddings.copy_(torch.cat((users, items)))

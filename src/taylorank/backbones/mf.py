@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from taylorank.backbones.backbone import Backbone, Encoded, check_factors, looked_up, shorten, squared_lengths
+from taylorank.backbones.backbone import Backbone, Encoded, looked_up, shorten, squared_lengths, with_rows
 from taylorank.backbones.initial import normal, seeded
 from taylorank.backbones.similarity import Similarity
+from taylorank.errors import ParameterError
 
 
 class MF(Backbone):
@@ -45,6 +46,9 @@ class MF(Backbone):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(n_users=n_users, n_items=n_items, factors=factors)
+        for name, value in (("item_bias", item_bias), ("user_bias", user_bias)):
+            if not isinstance(value, bool):
+                raise ParameterError(f"{name}={value!r} is neither True nor False", "give one of them")
         generator = seeded(generator)
         self.similarity, self.sparse = Similarity(similarity, temperature), sparse
         self.user_factors = normal(n_users, factors, std=std, generator=generator)
@@ -78,12 +82,15 @@ class MF(Backbone):
         return of_items if users is None else of_items + squared_lengths(self.user_factors, users, sparse=self.sparse)
 
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
-        """Begin at given factors, whose inner products the scores then are (cosine keeps their directions alone)."""
-        users = check_factors(user_factors, self.n_users, self.factors, name="user_factors")
-        items = check_factors(item_factors, self.n_items, self.factors, name="item_factors")
+        """Begin at given factors, whose inner products the scores then are (cosine keeps their directions alone).
+
+        Rows of NaN stay as they are.
+        """
         scale = self.similarity.temperature if self.similarity.kind == "dot" else 1.0
+        users = with_rows(self.user_factors, user_factors, name="user_factors", scale=scale)
+        items = with_rows(self.item_factors, item_factors, name="item_factors")
         with torch.no_grad():
-            self.user_factors.copy_(users).mul_(scale)
+            self.user_factors.copy_(users)
             self.item_factors.copy_(items)
             for bias in (self.user_bias, self.item_bias):
                 if bias is not None:

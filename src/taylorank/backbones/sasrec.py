@@ -27,7 +27,8 @@ class SASRec(Backbone):
     X⁰_l = √K Q_{y_l} + S_l, then `blocks` pre-norm blocks, then a layer norm; Q is shared between input and output. A
     context is a row of item numbers, padded on the left with n_items: (B, L) → (B, L, K), and state l depends on
     y₁ … y_l alone, so that a training step can ask every position for its next item, and `[:, -1]` is the query of
-    the whole sequence. Users without a row in training are served alike: there are no user parameters.
+    the whole sequence. Users without a row in training are served alike: there are no user parameters. In training all
+    places of all histories count alike, strengths not regarded.
 
     Positions are counted from the end (the last item has position `length` − 1), so more padding changes nothing.
     Padding is never looked at; states at padding are 0, and so are those of an empty sequence. All weights begin at

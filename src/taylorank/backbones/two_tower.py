@@ -15,6 +15,7 @@ from taylorank.backbones.features import Features, check_features
 from taylorank.backbones.initial import linear, normal, seeded
 from taylorank.backbones.similarity import Similarity
 from taylorank.checks import check_whole
+from taylorank.errors import ParameterError
 
 
 class TwoTower(Backbone):
@@ -50,6 +51,8 @@ class TwoTower(Backbone):
         super().__init__(n_users=n_users, n_items=n_items, factors=factors)
         generator = seeded(generator)
         self.similarity = Similarity(similarity, temperature)
+        if not isinstance(hidden, list | tuple):
+            raise ParameterError(f"hidden={hidden!r} is no list of widths", "write a list, such as [128]")
         widths = [factors, *(check_whole(width, "hidden") for width in hidden), factors]
         users = None if user_features is None else check_features(user_features, n_users, "user_features")
         items = None if item_features is None else check_features(item_features, n_items, "item_features")

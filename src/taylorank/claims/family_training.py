@@ -187,7 +187,7 @@ CLAIMS = (
         group=GROUP,
         source="004 First experiments 1",
         statement="On matrix factorisation sparsemax converges in fewer epochs, and softmax peaks higher.",
-        method="Both losses with Adam on three planted sets (300 × 120, 8 factors), 30 epochs, best of three learning "
+        method="Both losses with Adam on six planted sets (300 × 120, 8 factors), 30 epochs, best of two learning "
         "rates; validation NDCG@10 after every epoch.",
         experiment=epochs_needed,
         judge=judge_epochs,

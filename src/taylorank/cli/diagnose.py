@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_format
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -49,7 +50,7 @@ def diagnose(
         "users": users,
         "seed": seed,
         "words": list(found.words),
-        "numbers": {name: value if value == value else None for name, value in found.numbers.items()},
+        "numbers": {name: value if math.isfinite(value) else None for name, value in found.numbers.items()},
     }
     with output_folder(json.parent), atomic_path(json) as temporary:
         temporary.write_text(json_format.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

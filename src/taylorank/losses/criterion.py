@@ -35,6 +35,10 @@ class Criterion(nn.Module):  # type: ignore[misc, unused-ignore]
         """Return vectors whose inner product ranks."""
         return queries, items
 
+    def scored(self, queries: Tensor, items: ItemVectors) -> tuple[Tensor, ItemVectors]:
+        """Return vectors, and a function to vectors, whose inner product ranks: for draws that look at scores."""
+        return queries, items
+
     def after_step(self) -> None:
         """Put the criterion's own parameters back where they must be."""
 

@@ -47,6 +47,7 @@ class Loss:
     properties: Properties
     build: Callable[[Sizes, dict[str, Any]], Criterion] = field(repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
+    needs_bounded_scores: bool = False  # where they may grow it has no minimum
 
     def criterion(
         self,

@@ -58,11 +58,22 @@ class MetricCriterion(Criterion):
 
     def export(self, queries: Tensor, items: Tensor) -> tuple[Tensor, Tensor]:
         """Return [2u, 1] and [v, −|v|²]: their product is |u|² − d(u, v)."""
-        ones = torch.ones_like(queries[:, :1])
-        return torch.cat((2 * queries, ones), 1), torch.cat((items, -items.square().sum(1, keepdim=True)), 1)
+        return _of_queries(queries), _of_items(items)
+
+    def scored(self, queries: Tensor, items: ItemVectors) -> tuple[Tensor, ItemVectors]:
+        """Return the same, of items as they are asked for."""
+        return _of_queries(queries), lambda columns: _of_items(items(columns))
 
     @torch.no_grad()  # type: ignore[untyped-decorator, unused-ignore]
     def after_step(self) -> None:
         """Clamp the margins."""
         for margin in (self.user_margin, self.item_margin):
             margin.clamp_(LEAST_MARGIN, self.limit)
+
+
+def _of_queries(vectors: Tensor) -> Tensor:
+    return torch.cat((2 * vectors, torch.ones_like(vectors[..., :1])), -1)
+
+
+def _of_items(vectors: Tensor) -> Tensor:
+    return torch.cat((vectors, -vectors.square().sum(-1, keepdim=True)), -1)

@@ -120,6 +120,8 @@ class RefreshCriterion(ProductCriterion):
             return h, H
         weight = totals.sum()
         share = (1 - self.query_decay) / (1 - self.query_decay ** int(self.steps))  # a mean from the first step on
+        if not weight:  # a batch that counts for nothing says nothing
+            return h, H
         self.query_mean.lerp_((h / weight).to(self.query_mean.dtype), share)
         self.query_gram.lerp_((H / weight).to(self.query_gram.dtype), share)
         return weight * self.query_mean.to(h.dtype), weight * self.query_gram.to(H.dtype)
@@ -154,10 +156,9 @@ def rg_criterion(background: Callable[..., Tensor]) -> Callable[[Sizes, dict[str
         if sizes.popularity is None:
             raise ParameterError("the proposal is made of the items' popularity", "pass popularity=, counts (N,)")
         proposal = proposal_from(sizes.popularity, options["proposal_exponent"])
-        if options["refresh"] == 1:
-            return ProductCriterion(background, proposal, options["ranking"])
         kept = {name: options[name] for name in ("refresh", "draws", "decay", "query_decay")}
-        return RefreshCriterion(background, proposal, options["ranking"], factors=sizes.factors, **kept)
+        with_kept = RefreshCriterion(background, proposal, options["ranking"], factors=sizes.factors, **kept)
+        return ProductCriterion(background, proposal, options["ranking"]) if with_kept.refresh == 1 else with_kept
 
     return build
 

@@ -230,6 +230,7 @@ _LIST = (
         properties=Properties(order="none", dcg="no", cost=DRAWS, shift_invariant=False),
         build=_sampled(ccl),
         options={"margin": 0.8, "negative_weight": 100.0},
+        needs_bounded_scores=True,
     ),
     Loss(
         name="hinge",

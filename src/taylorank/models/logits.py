@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
 from taylorank.models.factor import FactorModel
-from taylorank.objectives.rg import proposal
+from taylorank.objectives.rg import proposal_of
 
 SOFTMAX = ("softmax", "sampled-softmax", "sampled-softmax-all", "nce")  # whose scores estimate log-odds
 RG = ("rg2", "rgx")
@@ -44,6 +44,6 @@ def logits_of(model: Any) -> Logits:
 def _network(model: Any, P: NDArray[np.float64], Q: NDArray[np.float64]) -> Logits:
     options = {"ranking": "probability", "proposal_exponent": 0.6, **(model.options or {})}
     if options["ranking"] == "lift":
-        return Logits(P, Q, proposal(model.seen, options["proposal_exponent"]), True)
+        return Logits(P, Q, proposal_of(model.item_popularity, options["proposal_exponent"]), True)
     scale = Q[:, -1:]
     return Logits(P[:, :-1], Q[:, :-1] / scale, scale[:, 0] / scale.sum(), True)

@@ -65,10 +65,17 @@ def _plain(name: str, value: Any) -> Arrays:
 def with_checksum(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
     """Return the manifest: the facts, and a hash of everything that the file says."""
     try:
-        plain = json.dumps(facts, default=lambda value: value.item())  # NumPy's numbers
+        plain = json.dumps(facts, default=_plain_value)
     except (TypeError, ValueError, AttributeError):
         raise ParameterError("a parameter of the model is not a plain value", "use numbers and text") from None
     return json.dumps({**json.loads(plain), "checksum": _checksum(plain, arrays)})
+
+
+def _plain_value(value: Any) -> Any:
+    """Return NumPy's numbers as Python's; in place of a matrix of features, which ranking does not need, its size."""
+    if sparse.issparse(value):
+        return f"{value.shape[0]} × {value.shape[1]} matrix, not kept in the file"
+    return value.item()
 
 
 def _checksum(facts: str, arrays: Mapping[str, NDArray[Any]]) -> str:

@@ -149,8 +149,13 @@ def rg_objective(
 
 def proposal(data: Interactions, exponent: float) -> NDArray[np.float64]:
     """Return q_y ∝ max(Σ_x r_xy, 1)^γ, which sums to 1."""
+    return proposal_of(popularity(data), exponent)
+
+
+def proposal_of(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
+    """Return q_y ∝ max(count_y, 1)^γ, which sums to 1."""
     _check_exponent("proposal_exponent", exponent)
-    logs = exponent * np.log(popularity(data))
+    logs = exponent * np.log(np.maximum(counts, 1.0))
     q: NDArray[np.float64] = np.exp(logs - logs.max())
     q /= q.sum()
     return q

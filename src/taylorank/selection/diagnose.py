@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from taylorank.checks import check_whole
 from taylorank.data import Interactions, read_interactions
+from taylorank.data.shuffle import check_seed
 from taylorank.errors import DataError
 from taylorank.models.histories import over_items
 from taylorank.models.logits import Logits, logits_of
@@ -54,7 +55,10 @@ def diagnose(model: Any, data: Any = None, *, users: int = 500, seed: int = 0) -
     The scores are middling
     """
     check_whole(users, "users")
+    check_seed(seed)
     logits = logits_of(model)
+    if data is None and not model.seen.nnz:
+        raise DataError("the file of this model does not have what users met", "give the data to measure on")
     positives = model.seen if data is None else over_items(read_interactions(data), model.items)
     rows = _known_rows(model, positives, users, seed)
     numbers = _scores(logits, positives, rows)
@@ -149,6 +153,8 @@ def _about_scores(logits: Logits, numbers: dict[str, float]) -> list[str]:
 
 def _about_systems(numbers: dict[str, float]) -> list[str]:
     worst = max(numbers["condition of items' Gram"], numbers["condition of users' Gram"])
+    if not numbers["max |o|"]:
+        return ["All scores are 0: the penalty has left nothing; lower regularization."]
     if worst > ILL:
         return [
             f"The systems are ill-conditioned ({worst:.1e}): some factors hardly count; raise regularization, or use "

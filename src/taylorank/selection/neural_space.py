@@ -8,6 +8,8 @@ from taylorank.training import Neural
 WITHOUT_COSINE = ("rg2", "rgx", "sml")  # lifts and distances have a scale of their own
 FEWEST_EPOCHS = 8  # an eighth of the model's epochs is the least that is tried
 OVER_ALL_ITEMS = ("softmax", "sparsemax", "entmax", "rankmax", "rg2", "rgx", "hsm")
+TEMPERATURES = (None, 0.07, 0.1, 0.15, 0.2, 0.3)
+OF_CCL = (0.3, 1.0)  # its margins are made for cosines; without a bound on the scores it has no minimum
 
 
 def neural_space(model: Neural) -> Space:
@@ -20,10 +22,12 @@ def neural_space(model: Neural) -> Space:
         "learning_rate": Range(1e-3, 0.1, log=True),
         "regularization": Range(1e-5, 0.3, log=True),
     }
-    if model.epochs >= FEWEST_EPOCHS:  # to stop in time without a schedule cut short
+    if model.optimizer == "newton":  # which has no rate
+        del space["learning_rate"]
+    elif model.epochs >= FEWEST_EPOCHS:  # to stop in time without a schedule cut short
         space["epochs"] = Range(model.epochs // FEWEST_EPOCHS, model.epochs, log=True, integer=True)
     if model.loss not in WITHOUT_COSINE:
-        space["temperature"] = Choice((None, 0.07, 0.1, 0.15, 0.2, 0.3) if model.loss != "ccl" else (None, 1.0))
+        space["temperature"] = Choice(OF_CCL if model.loss == "ccl" else TEMPERATURES)
     if model.loss not in OVER_ALL_ITEMS and model.sampler != "in-batch":
         space["negatives"] = Choice((8, 32, 128))
     return space

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from taylorank import backbones, losses, samplers
 from taylorank.data import Interactions
@@ -26,7 +27,13 @@ WITH_POSITIVES = ("sampled-softmax", "sampled-softmax-all", "sampled-softmax-neg
 
 
 def check_composition(
-    loss: str, backbone: str, sampler: str | None, *, temperature: float | None, optimizer: str
+    loss: str,
+    backbone: str,
+    sampler: str | None,
+    *,
+    temperature: float | None,
+    optimizer: str,
+    context_exponent: float,
 ) -> None:
     """Refuse parts that cannot work together, with the reason."""
     of_loss, of_backbone = losses.get(loss), backbones.get(backbone)
@@ -46,10 +53,28 @@ def check_composition(
         raise ParameterError(
             f"{loss} ranks by distances, which temperature={temperature} does not scale", "leave the temperature out"
         )
-    if optimizer == "sparse-adam" and not (draws and of_backbone.has_sparse_gradients):
+    if of_loss.needs_bounded_scores and temperature is None:
+        raise ParameterError(
+            f"{loss} falls without end where scores may grow", "give a temperature, such as 1, which makes them cosines"
+        )
+    if context_exponent != 1 and of_backbone.takes == "sequences":
+        raise ParameterError(
+            f"{backbone} counts every place of a history alike, so context_exponent={context_exponent:g} would do "
+            "nothing",
+            "leave it out",
+        )
+    if optimizer == "sparse-adam":
+        _check_sparse(loss, backbone, draws and of_backbone.has_sparse_gradients, traits)
+
+
+def _check_sparse(loss: str, backbone: str, has_sparse_gradients: bool, traits: losses.Criterion) -> None:
+    """Refuse a composition of which a part has dense gradients."""
+    if not has_sparse_gradients:
         raise ParameterError(
             f"sparse-adam needs a loss with draws on mf, not {loss} on {backbone}", "choose optimizer='adam'"
         )
+    if list(traits.parameters()):
+        raise ParameterError(f"sparse-adam cannot move what {loss} itself learns", "choose optimizer='adam'")
 
 
 def option_of_loss(loss: str, options: Mapping[str, Any], name: str) -> Any:
@@ -103,8 +128,12 @@ def build_parts(
     sparse: bool,
     device: str,
     seed: int,
+    popularity: NDArray[np.float64] | None = None,
 ) -> Parts:
-    """Build what `FirstOrder` trains, on `device`, with initial values drawn from `seed`."""
+    """Build what `FirstOrder` trains, on `device`, with initial values drawn from `seed`.
+
+    `popularity` of the items is Σ_x r_xy of `data`, unless another is given.
+    """
     of_loss, of_backbone, of_sampler = divided_options(loss, backbone, sampler, options)
     generator = torch.Generator().manual_seed(seed)
     if temperature is not None:
@@ -112,20 +141,20 @@ def build_parts(
     if sparse:
         of_backbone["sparse"] = True
     encoder = backbones.get(backbone).build(data, factors=factors, generator=generator, **of_backbone)
-    popularity = torch.as_tensor(
-        np.bincount(data.by_user.indices, weights=data.strengths, minlength=data.n_items).astype(np.float32)
-    )
+    columns, n_items = data.by_user.indices, data.n_items
+    summed: NDArray[Any] = np.bincount(columns, weights=data.strengths, minlength=n_items)
+    of_items = torch.as_tensor((summed if popularity is None else popularity).astype(np.float32))
     criterion = losses.get(loss).criterion(
         n_users=data.n_users,
-        n_items=data.n_items,
+        n_items=n_items,
         factors=encoder.width,
-        popularity=popularity,
+        popularity=of_items,
         **of_loss,
     )
     draws = None
     if sampler is not None:
         met = None if loss in WITH_POSITIVES else data.by_user
-        draws = samplers.get(sampler)(
-            n_items=data.n_items, popularity=popularity, positives=met, device=device, **of_sampler
-        )
+        if sampler == "in-batch":  # which meets an item once for each of its pairs, however strong they are
+            of_items = torch.as_tensor(np.bincount(columns, minlength=n_items).astype(np.float32))
+        draws = samplers.get(sampler)(n_items=n_items, popularity=of_items, positives=met, device=device, **of_sampler)
     return Parts(encoder.to(device), criterion.to(device), draws)

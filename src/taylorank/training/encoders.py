@@ -19,6 +19,7 @@ from taylorank.errors import ParameterError, TrainingWarning
 from taylorank.training.pair_objective import Pair
 
 Values = tuple[Tensor, ...]  # one per parameter
+SOME = 16  # rows that are encoded twice, to see that nothing is random
 
 with warnings.catch_warnings():  # the first jvp loads torch's own rules, with a warning that no user can mend
     warnings.filterwarnings("ignore", category=DeprecationWarning)
@@ -50,14 +51,16 @@ class Encoders:
         self.module = nn.ModuleList([users, items])
         check_deterministic(self.module)
         self.counts, self.row_batch = (n_users, n_items), row_batch
-        self.parameters = list(self.module.parameters())  # a shared one once
+        self.parameters = [p for p in self.module.parameters() if p.requires_grad]  # a shared one once
         if not self.parameters:
             raise ParameterError("the encoders have no parameters", "give modules that can learn")
         number = {id(parameter): i for i, parameter in enumerate(self.parameters)}
         self.names = [
-            {name: number[id(p)] for name, p in side.named_parameters(remove_duplicate=False)} for side in self.module
+            {name: number[id(p)] for name, p in side.named_parameters(remove_duplicate=False) if p.requires_grad}
+            for side in self.module
         ]
         self.sizes = [p.numel() for p in self.parameters]
+        self._check_repeatable()
         self.tables = None if tables is None else (self._place(tables[0]), self._place(tables[1]))
 
     @classmethod
@@ -113,6 +116,16 @@ class Encoders:
             return _flat(jvp(pull, (values, gradients[side][rows]), (along, products[side][rows]))[1])
 
         return self._summed(pulled)
+
+    @torch.no_grad()
+    def _check_repeatable(self) -> None:
+        """Refuse what is random without a module that says so, such as functional.dropout."""
+        for name, side, count in zip(("users", "items"), self.module, self.counts, strict=True):
+            numbers = torch.arange(min(SOME, count), device=self.parameters[0].device)
+            if not torch.allclose(side(numbers), side(numbers), rtol=1e-3, equal_nan=True):
+                raise ParameterError(
+                    f"the encoder of the {name} gives other vectors each time it is asked", "take out what is random"
+                )
 
     def _place(self, table: nn.Parameter) -> slice:
         """Where in θ the parameter lies."""

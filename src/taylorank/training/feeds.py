@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from taylorank.data import Interactions
+from taylorank.errors import DataError
 from taylorank.losses.batch import Positives
 
 
@@ -121,12 +122,14 @@ class SequenceFeed:
 
     def __init__(self, histories: NDArray[np.int64], *, padding: int, batch_size: int, device: str) -> None:
         long_enough = (histories != padding).sum(axis=1) > 1
+        if not long_enough.any():
+            raise DataError("no user met two items, so no item comes next", "give longer histories, or use mf")
         self.users = torch.as_tensor(np.flatnonzero(long_enough), device=device)
         self.histories = torch.as_tensor(histories, device=device)  # (M, L + 1)
         self.padding, self.device = padding, device
-        self.batch_size = max(1, min(batch_size, len(self.users)))
+        self.batch_size = min(batch_size, len(self.users))
         pairs = int((histories[:, :-1] != padding).sum())
-        self.pairs_per_user = pairs / max(len(self.users), 1)
+        self.pairs_per_user = pairs / len(self.users)
 
     @property
     def steps(self) -> int:

@@ -121,11 +121,12 @@ class FirstOrder:
         if self.parts.sampler is None:
             return None
         with torch.no_grad():
+            of_queries, of_items = self.parts.criterion.scored(queries.detach(), encoded.items)
             return self.parts.sampler.draw(
                 batch.positives,
                 self.recipe.negatives,
-                queries=queries.detach(),
-                items=encoded.items,
+                queries=of_queries,
+                items=of_items,
                 users=batch.users,
                 generator=self.generator,
             )
@@ -181,7 +182,7 @@ class FirstOrder:
         kept["state"] = {}
         for key, value in _optimizer_entries(state):
             number, name = key
-            kept["state"].setdefault(number, {})[name] = value.to(self.device) if name != "step" else value
+            kept["state"].setdefault(number, {})[name] = value.to(self.device) if name != "step" else _count(value)
         self.optimizer.load_state_dict(kept)
         self.generator.set_state(state["generator"].cpu())
         _set_global_state(self.device, state["dropout"].cpu())
@@ -192,6 +193,11 @@ class FirstOrder:
         with torch.no_grad():
             for parameter, value in zip(self.parts.parameters(), values, strict=True):
                 parameter.copy_(value)
+
+
+def _count(step: Tensor) -> Any:
+    """Return the number of steps as the optimiser had it: powers of a whole number are not those of a tensor."""
+    return step if step.is_floating_point() else int(step)
 
 
 def _optimizer_entries(state: dict[str, Tensor]) -> Iterator[tuple[tuple[int, str], Tensor]]:

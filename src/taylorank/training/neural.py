@@ -202,6 +202,7 @@ class Neural(FactorModel):
         from taylorank.training.second_order import check_order
 
         check_parameters(self)
+        check_whole(self.random_state, "random_state", least=0)
         if self.temperature == 0:
             raise ParameterError("temperature=0 divides by nothing", "give a positive number, such as 0.1, or None")
         if isinstance(self.negatives, bool) or not float(self.negatives).is_integer() or self.negatives < 1:
@@ -214,7 +215,12 @@ class Neural(FactorModel):
             if getattr(self, name) not in known:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {', '.join(known)}")
         check_composition(
-            self.loss, self.backbone, self.sampler, temperature=self.temperature, optimizer=self.optimizer
+            self.loss,
+            self.backbone,
+            self.sampler,
+            temperature=self.temperature,
+            optimizer=self.optimizer,
+            context_exponent=self.context_exponent,
         )
         divided_options(self.loss, self.backbone, default_sampler(self.loss, self.sampler), self.options or {})
         check_order(self)

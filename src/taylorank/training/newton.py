@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from taylorank.errors import TrainingError
+from taylorank.checks import check_number, check_whole
+from taylorank.errors import ParameterError, TrainingError
 from taylorank.training.conjugate import Direction, truncated_cg
 from taylorank.training.encoders import Encoders
 from taylorank.training.pair_objective import PairObjective, PairPoint
@@ -32,6 +33,7 @@ ARMIJO = 1e-4
 HALVINGS = 30
 FARTHEST = 2.0**20
 LEAST_DAMPING = 1e-10
+CURVATURES = ("hessian", "gauss-newton")
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,13 @@ class NewtonRecipe:
     cg_steps: int = 100  # at most, per iteration
     damping: float = 1e-2  # μ at first
     tolerance: float = 1e-9  # stop when the model promises less than this share of what has been gained
+
+    def __post_init__(self) -> None:
+        check_whole(self.cg_steps, "cg_steps")
+        for name in ("weight_decay", "damping", "tolerance"):
+            check_number(getattr(self, name), name, least=0)
+        if self.curvature not in CURVATURES:
+            raise ParameterError(f"curvature={self.curvature!r} is unknown", f"choose {' or '.join(CURVATURES)}")
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,7 @@ class NewtonCG:
         self.damping = self.recipe.damping
         self.iterations = 0
         self.finished = ""
+        _check_alike(*encoders.vectors(self.theta), objective.targets.dtype)
         self.point = self._point(self.theta)
         self.loss = self.first_loss = self._loss(self.theta, self.point)
         self.largest_gradient = 0.0
@@ -207,3 +217,13 @@ class NewtonCG:
 
     def _loss(self, theta: Tensor, point: PairPoint) -> float:
         return point.value + 0.5 * self.recipe.weight_decay * float(theta.double().square().sum())
+
+
+def _check_alike(users: Tensor, items: Tensor, dtype: torch.dtype) -> None:
+    """Refuse vectors that cannot be multiplied, or whose numbers are not those of the objective."""
+    if users.shape[1] != items.shape[1]:
+        raise ParameterError(f"users have {users.shape[1]} factors and items {items.shape[1]}", "make them equal")
+    if not users.dtype == items.dtype == dtype:
+        raise ParameterError(
+            f"the vectors are {users.dtype} and {items.dtype}, the objective {dtype}", "give all the same dtype"
+        )

@@ -23,8 +23,11 @@ BLOCK = 1024  # histories encoded at a time
 TREE_CELLS = 1 << 25  # log probabilities of a tree held at a time: several copies of them exist
 
 
-def build(model: Neural, data: Interactions, *, device: str) -> Parts:
-    """Return the modules of a model over the users and items of `data`, as they are before training."""
+def build(model: Neural, data: Interactions, *, device: str, popularity: NDArray[np.float64] | None = None) -> Parts:
+    """Return the modules of a model over the users and items of `data`, as they are before training.
+
+    `popularity` is that of the items in the data the model was fitted to, where `data` is another.
+    """
     return build_parts(
         data,
         loss=model.loss,
@@ -36,6 +39,7 @@ def build(model: Neural, data: Interactions, *, device: str) -> Parts:
         sparse=model.optimizer == "sparse-adam",
         device=device,
         seed=model.random_state,
+        popularity=popularity,
     )
 
 
@@ -138,8 +142,9 @@ def folded_in(model: Neural, histories: Interactions) -> Any:
             "fit again with the new users, or use sasrec or a closed-form model",
         )
     data = over_items(histories, model.items)
-    parts = build(model, data, device="cpu")
-    set_weights(parts.parameters(), model.weights_)
+    parts = build(model, data, device="cpu", popularity=model.item_popularity)
+    of_backbone = list(parts.backbone.parameters())  # the criterion may have parameters per user, of other users
+    set_weights(of_backbone, model.weights_[: sum(p.numel() for p in of_backbone)])
     other = model._for_others(data)
     other.user_factors_, _ = vectors_of(parts, data, histories_of(parts, data))
     return other

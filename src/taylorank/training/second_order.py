@@ -53,6 +53,8 @@ def check_order(model: Neural) -> None:
         )
     if model.precision not in PRECISIONS:
         raise ParameterError(f"newton cannot use precision={model.precision!r}", f"choose {' or '.join(PRECISIONS)}")
+    if model.compile:
+        raise ParameterError("newton has no step to compile", "leave out compile, or choose optimizer='adam'")
     refresh = option_of_loss(model.loss, model.options or {}, "refresh")
     if refresh != 1:
         raise ParameterError(f"newton always looks at all items; refresh={refresh!r} would do nothing", "leave it out")
@@ -111,7 +113,7 @@ class SecondOrder:
     def state(self) -> dict[str, Tensor]:
         """Copy all that the next iteration depends on."""
         run = self.run
-        numbers = [run.damping, run.largest_gradient, run.first_loss, float(run.iterations)]
+        numbers = [run.damping, run.largest_gradient, run.first_loss, float(run.iterations), float(bool(run.finished))]
         return {"theta": run.theta.clone(), "numbers": torch.tensor(numbers, dtype=torch.float64)}
 
     def restore(self, state: dict[str, Tensor]) -> None:
@@ -120,6 +122,7 @@ class SecondOrder:
         run.move(state["theta"].to(run.theta.device))
         run.damping, run.largest_gradient, run.first_loss = numbers[:3]
         run.iterations = int(numbers[3])
+        run.finished = "it was over when it was kept" if numbers[4] else ""
         run.encoders.write(run.theta)
 
     def set_parameters(self, values: list[Tensor]) -> None:
