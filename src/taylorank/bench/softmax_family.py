@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from taylorank.data import Interactions
+from taylorank.models.recommender import Recommender
+from taylorank.ranking.protocol import PublishedSplit, Ratio
 from taylorank.registry import model_named
 from taylorank.selection import compare
 from taylorank.selection.join import join_records
@@ -27,7 +29,7 @@ from taylorank.selection.neural_space import OVER_ALL_ITEMS
 from taylorank.selection.record import load_record, save_record
 from taylorank.training.names import LOSS_NAMES
 
-METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20")
+METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20", "map@10")
 EPOCHS = {"mf": 50, "lightgcn": 50, "sasrec": 40, "two-tower": 50}
 PAIRS = 65_536  # per step, for losses that take pairs: as many steps per epoch as the losses over all items make
 HISTORIES = 512  # per step, for SASRec
@@ -40,12 +42,24 @@ class Job:
     composition: str
     train: str
     test: str | None
+    metric: str
     trials: int
     seeds: tuple[int, ...]
     epochs: int | None
     params: tuple[tuple[str, Any], ...]
     name: str
     file: str
+
+
+def composed(name: str, *, epochs: int | None = None, **params: Any) -> Recommender:
+    """Return the composition, unfitted, with the batches and epochs that all have here."""
+    model = model_named(name)
+    loss, backbone = (model.get_params()[part] for part in ("loss", "backbone"))
+    if loss not in OVER_ALL_ITEMS or loss == "hsm":
+        model.set_params(batch_size=PAIRS)
+    if backbone == "sasrec":
+        model.set_params(batch_size=HISTORIES)
+    return model.set_params(epochs=epochs or EPOCHS[backbone], **params)
 
 
 def run_job(job: Job) -> str:
@@ -55,17 +69,11 @@ def run_job(job: Job) -> str:
     torch.set_num_threads(1)
     train = Interactions.load_npz(job.train)
     data: Any = train if job.test is None else (train, Interactions.load_npz(job.test))
-    model = model_named(job.composition)
-    loss, backbone = (model.get_params()[part] for part in ("loss", "backbone"))
-    if loss not in OVER_ALL_ITEMS or loss == "hsm":
-        model.set_params(batch_size=PAIRS)
-    if backbone == "sasrec":
-        model.set_params(batch_size=HISTORIES)
-    model.set_params(epochs=job.epochs or EPOCHS[backbone], **dict(job.params))
+    model = composed(job.composition, epochs=job.epochs, **dict(job.params))
     compare(
         data,
         {job.composition: model},
-        protocol="papers" if job.test is None else "published",
+        protocol=PublishedSplit() if job.test is not None else Ratio(chooses=job.metric),
         seeds=job.seeds,
         trials=job.trials,
         metrics=METRICS,
@@ -106,6 +114,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--compositions", default=",".join(LOSS_NAMES), help="loss/backbone/sampler, with commas between"
     )
+    parser.add_argument("--metric", default="ndcg@10", help="what chooses on validation data; map@10 for links")
     parser.add_argument("--trials", type=int, default=16, help="fits of tuning per composition and seed")
     parser.add_argument("--seeds", default="0", help="with commas between")
     parser.add_argument("--epochs", type=int)
@@ -119,6 +128,7 @@ def main(arguments: list[str] | None = None) -> None:
             composition="",
             train=given.train,
             test=given.test,
+            metric=given.metric,
             trials=given.trials,
             seeds=tuple(int(seed) for seed in given.seeds.split(",")),
             epochs=given.epochs,
