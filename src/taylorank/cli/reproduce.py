@@ -26,6 +26,8 @@ from taylorank.reproduce.run import reproduce as run_table
 from taylorank.reproduce.tables import Table
 from taylorank.selection.record import Record, load_record, save_record
 
+WIDEST = 250
+
 
 def reproduce(
     dataset: Annotated[str, Parameter(help=f"Whose table: {', '.join(TABLES)}.")],
@@ -98,12 +100,15 @@ def _tell(console: Console, table: Table, record: Record) -> None:
     heads = head(table)
     shown = Shown(box=None, pad_edge=False)
     for place, text in enumerate(heads):
-        shown.add_column(text, justify="left" if place < 2 else "right", no_wrap=place >= 2, overflow="fold")
+        shown.add_column(text, justify="left" if place < 2 else "right", no_wrap=True)
     extra = [table.row(name) for name in record["models"] if name not in models_of(table)]
     for row in (*table.rows, *extra):
         if row.model in record["models"]:
             shown.add_row(*row_cells(table, row, found))
-    console.print(shown)
+    wide = Console(
+        quiet=console.quiet, highlight=False, width=WIDEST
+    )  # a narrow terminal wraps lines, and loses nothing
+    wide.print(shown)
     for model, error in found.errors.items():
         console.print(f"{model} failed: {error}", markup=False)
 

@@ -16,7 +16,7 @@ def head(table: Table) -> list[str]:
         name = metric_label(metric)
         if table.printed_on:
             label = table.row(table.reference).label
-            cells += [name, f"to {label}", f"papers on {table.printed_on}, to {label}", "difference"]
+            cells += [name, f"to {label}", f"papers to {label}", "difference"]
         else:
             cells += [name, "printed", "difference"]
     return cells

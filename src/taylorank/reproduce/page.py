@@ -90,14 +90,15 @@ def counts_told(table: Table, found: Gathered) -> str:
     """Return the size of the data, beside the known one."""
     recipe = info(table.dataset).protocol(table.cleaning or "paper")
     known = "" if recipe.counts is None else f"{recipe.counts} ({recipe.counts_from})"
+    theirs = f" The papers' numbers are of {table.printed_on}." if table.printed_on else ""
     if not found.records:
-        return f"Data: {recipe.summary}; known are {known}." if known else f"Data: {recipe.summary}."
+        return (f"Data: {recipe.summary}; known are {known}." if known else f"Data: {recipe.summary}.") + theirs
     data = next(iter(found.records.values()))["data"]
     counts = Counts(data["users"], data["items"], data["interactions"])
     if table.cleaning is None:  # the record describes the training part alone
         return f"Data: as published; training part {counts}."
     told = "as known" if counts == recipe.counts else f"known are {known}" if known else "no known counts"
-    return f"Data: {recipe.summary}; {counts}, {told}."
+    return f"Data: {recipe.summary}; {counts}, {told}.{theirs}"
 
 
 def main(path: Path) -> None:
