@@ -155,8 +155,7 @@ CLAIMS = (
         judge=judge_ceiling,
         change=other_side,
         change_in_words="values of NCE two and a half times as high, or as low where it is not behind",
-        correction="There is no ceiling of its own: NCE gains from more draws too, whether it ends below sampled "
-        "softmax or not.",
+        correction="The numbers show no ceiling that belongs to NCE alone.",
         needs_torch=True,
         heavy=True,
         figure=Figure("draws", ("sampled-softmax-all", "nce"), "Test NDCG@10, ML-1M", log_x=True),

@@ -42,7 +42,8 @@ def reproduce(
     epochs: Annotated[int | None, Parameter(help="Epochs of what is trained by gradients (50).")] = None,
     cleaning: Annotated[str | None, Parameter(help="Another reading of the papers' cleaning, if there is one.")] = None,
     records: Annotated[
-        list[Path] | None, Parameter(name="--with", help="Records made elsewhere on the same data; may be repeated.")
+        list[Path] | None,
+        Parameter(name="--with", negative=(), help="A record made elsewhere; may be repeated."),
     ] = None,
     json: Annotated[Path | None, Parameter(help="File for what is run here; the same command goes on from it.")] = None,
     joint: Annotated[Path | None, Parameter(help="File for this and the records of --with as one.")] = None,
