@@ -20,15 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from taylorank.data import Interactions
+from taylorank.models.recommender import Recommender
+from taylorank.ranking.protocol import PublishedSplit, Ratio
 from taylorank.registry import model_named
 from taylorank.selection import compare
 from taylorank.selection.join import join_records
 from taylorank.selection.neural_space import OVER_ALL_ITEMS, neural_space
 from taylorank.selection.record import load_record, save_record
-from taylorank.selection.space import Choice, Range
+from taylorank.selection.space import Choice, Range, Space
+from taylorank.training import Neural
 from taylorank.training.names import LOSS_NAMES
 
-METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20")
+METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20", "map@10")
 EPOCHS = {"mf": 50, "lightgcn": 50, "sasrec": 60, "two-tower": 50}  # at most; tuning chooses
 PAIRS = 65_536  # per step, for losses that take pairs: as many steps per epoch as the losses over all items make
 HISTORIES = 512  # per step, for SASRec
@@ -44,12 +47,31 @@ class Job:
     composition: str
     train: str
     test: str | None
+    metric: str
     trials: int
     seeds: tuple[int, ...]
     epochs: int | None
     params: tuple[tuple[str, Any], ...]
     name: str
     file: str
+
+
+def composed(name: str, *, epochs: int | None = None, **params: Any) -> Recommender:
+    """Return the composition, unfitted, with the batches and epochs that all have here."""
+    model = model_named(name)
+    loss, backbone = (model.get_params()[part] for part in ("loss", "backbone"))
+    if loss not in OVER_ALL_ITEMS or loss == "hsm":
+        model.set_params(batch_size=PAIRS)
+    if backbone == "sasrec":
+        model.set_params(batch_size=HISTORIES)
+    return model.set_params(epochs=epochs or EPOCHS[backbone], **params)
+
+
+def space_of(model: Recommender) -> Space:
+    """Return what tuning tries: rates for the large and few steps that are made here."""
+    assert isinstance(model, Neural)
+    space = {**neural_space(model), "learning_rate": RATES.get(model.backbone, RATE)}
+    return {**space, "negatives": DRAWS} if "negatives" in space else space
 
 
 def run_job(job: Job) -> str:
@@ -59,21 +81,12 @@ def run_job(job: Job) -> str:
     torch.set_num_threads(1)
     train = Interactions.load_npz(job.train)
     data: Any = train if job.test is None else (train, Interactions.load_npz(job.test))
-    model: Any = model_named(job.composition)
-    loss, backbone = (model.get_params()[part] for part in ("loss", "backbone"))
-    if loss not in OVER_ALL_ITEMS or loss == "hsm":
-        model.set_params(batch_size=PAIRS)
-    if backbone == "sasrec":
-        model.set_params(batch_size=HISTORIES)
-    model.set_params(epochs=job.epochs or EPOCHS[backbone], **dict(job.params))
-    space = {**neural_space(model), "learning_rate": RATES.get(backbone, RATE)}
-    if "negatives" in space:
-        space["negatives"] = DRAWS
+    model = composed(job.composition, epochs=job.epochs, **dict(job.params))
     compare(
         data,
         {job.composition: model},
-        spaces={job.composition: space},
-        protocol="papers" if job.test is None else "published",
+        spaces={job.composition: space_of(model)},
+        protocol=PublishedSplit() if job.test is not None else Ratio(chooses=job.metric),
         seeds=job.seeds,
         trials=job.trials,
         metrics=METRICS,
@@ -114,6 +127,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--compositions", default=",".join(LOSS_NAMES), help="loss/backbone/sampler, with commas between"
     )
+    parser.add_argument("--metric", default="ndcg@10", help="what chooses on validation data; map@10 for links")
     parser.add_argument("--trials", type=int, default=16, help="fits of tuning per composition and seed")
     parser.add_argument("--seeds", default="0", help="with commas between")
     parser.add_argument("--epochs", type=int)
@@ -127,6 +141,7 @@ def main(arguments: list[str] | None = None) -> None:
             composition="",
             train=given.train,
             test=given.test,
+            metric=given.metric,
             trials=given.trials,
             seeds=tuple(int(seed) for seed in given.seeds.split(",")),
             epochs=given.epochs,

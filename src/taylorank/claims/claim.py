@@ -44,7 +44,7 @@ class Claim:
 
     `experiment(seed, **settings)` measures; `judge(numbers)` decides. `change` are settings of the experiment under
     which the verdict must be another one, so that a verdict which nothing can move is noticed. Where the numbers are
-    seconds, `change` is a function of numbers instead, and no test depends on a clock.
+    seconds, or take an hour to get, `change` is a function of numbers instead, and no test depends on a clock.
     """
 
     id: str
@@ -64,14 +64,14 @@ class Claim:
     @property
     def timed(self) -> bool:
         """Whether the numbers are seconds, so that they differ from run to run."""
-        return callable(self.change)
+        return callable(self.change) and not self.heavy
 
     def measure(self, seed: int = 0) -> Numbers:
         """Return the numbers, as JSON holds them."""
         return _plain_numbers(self.experiment(seed))
 
     def measure_changed(self, seed: int = 0, *, numbers: Numbers | None = None) -> Numbers:
-        """Return the numbers of the changed experiment; a timed claim changes `numbers` that were measured."""
+        """Return the numbers of the changed experiment; a function changes `numbers` that were measured."""
         if callable(self.change):
             return _plain_numbers(self.change(dict(self.measure(seed) if numbers is None else numbers)))
         return _plain_numbers(self.experiment(seed, **self.change))

@@ -9,6 +9,7 @@ from taylorank.claims import (
     convergence,
     family_consistency,
     family_training,
+    from_records,
     generalisation,
     graded,
     interaction,
@@ -20,6 +21,7 @@ from taylorank.claims import (
     printed_tables,
     proposals,
     recovery,
+    regimes,
     sampled_rg,
     sampling_bias,
     speed,
@@ -58,6 +60,8 @@ MODULES = (
     speed,
     printed_baselines,
     printed_tables,
+    from_records,
+    regimes,
 )
 CLAIMS: dict[str, Claim] = {claim.id: claim for module in MODULES for claim in module.CLAIMS}
 

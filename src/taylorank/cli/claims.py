@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
 from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,11 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from taylorank import __version__
 from taylorank.claims import CLAIMS, VERDICTS, claim_named, run_claims
+from taylorank.claims.run import write_claims
 from taylorank.cli.options import command_line
 from taylorank.data.shuffle import check_seed
-from taylorank.output import atomic_path, output_folder
+from taylorank.output import output_folder
 
 VERDICT_WIDTH = max(map(len, VERDICTS))
 STYLES = dict(zip(VERDICTS, ("green", "yellow", "red", "dim"), strict=True))
@@ -28,18 +27,20 @@ def claims(
     /,
     *,
     json: Annotated[Path | None, Parameter(help="File for verdicts and numbers.")] = None,
+    heavy: Annotated[bool, Parameter(help="Test the claims on real data, and no others.", negative=())] = False,
     only_list: Annotated[bool, Parameter("--list", help="Show the ids; test nothing.", negative=())] = False,
     seed: Annotated[int, Parameter(help="Seed of all random numbers.")] = 0,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
     """Test the statements of the papers; each verdict is computed from numbers measured in this run.
 
-    Claims on real data run for minutes and only when they are named. docs/claims.md is the page made from the file.
+    Claims on real data, one of which runs for an hour, are tested only if they are named or with --heavy.
+    docs/claims.md is the page made from the files.
 
     Example: taylorank claims rg2-bounds-softmax nce-bias-never-vanishes --json claims.json
     """
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
-    chosen = [claim_named(name).id for name in ids or []]
+    chosen = [claim_named(name).id for name in ids or [name for name, one in CLAIMS.items() if heavy and one.heavy]]
     check_seed(seed)
     if only_list:
         for name in chosen or CLAIMS:
@@ -48,9 +49,7 @@ def claims(
     with nullcontext() if json is None else output_folder(json.parent):
         records = _run(chosen, seed, console)
         if json is not None:
-            content = {"version": __version__, "command": command_line(), "seed": seed, "claims": records}
-            with atomic_path(json) as temporary:
-                temporary.write_text(json_format.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            write_claims(json, records, command=command_line(), seed=seed)
     _report(records, console, with_reasons=bool(chosen))
     if json is not None:
         console.print(f"written: {json}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 from rich.console import Console
@@ -28,6 +29,7 @@ from taylorank.selection import compare as compare_models
 from taylorank.selection.contenders import contenders, known_names
 
 NAMES = ", ".join(known_names())
+Result = TypeVar("Result")
 
 
 def compare(
@@ -59,9 +61,9 @@ def compare(
     Example: taylorank compare ml-1m --cleaning paper --models rg2,ials,ease,popularity --trials 20 --seeds 3
     --json ml-1m.json --report ml-1m.html
     """
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True, width=max(80, get_terminal_size().columns))
+    console = console_of(quiet)
     protocol_named(protocol)
-    chosen = _words(models, "--models")
+    chosen = words(models, "--models")
     contenders(chosen)  # a wrong name is found before the data is read
     if seeds < 1:
         raise ParameterError(f"--seeds {seeds} repeats nothing", "give 1 or more")
@@ -72,20 +74,22 @@ def compare(
             if path is not None:
                 folders.enter_context(output_folder(path.parent))
         given = _data(data, protocol, core, cleaning, options)
-        found = _compared(
-            console,
-            given,
-            chosen,
-            protocol=protocol,
-            seeds=range(seed, seed + seeds),
-            trials=trials,
-            seconds=seconds,
-            metrics=None if metrics is None else _words(metrics, "--metrics"),
-            k=_cutoffs(k),
-            file=json,
-            name=Path(data).name,
-            command=command_line(),
-        )
+        how: dict[str, Any] = {
+            "protocol": protocol,
+            "seeds": range(seed, seed + seeds),
+            "trials": trials,
+            "seconds": seconds,
+            "metrics": None if metrics is None else words(metrics, "--metrics"),
+            "k": _cutoffs(k),
+            "file": json,
+            "name": Path(data).name,
+            "command": command_line(),
+        }
+
+        def run(**more: Any) -> Comparison:
+            return compare_models(given, chosen, **how, **more)
+
+        found = compared(console, run, total=len(chosen) * seeds)
         if report is not None:
             write_report(found.record, report)
     _tell(found, console)
@@ -105,18 +109,23 @@ def _data(name: str, protocol: str, core: int | None, cleaning: str | None, opti
     return datasets.published_split(name)
 
 
-def _compared(console: Console, data: Any, models: list[str], **how: Any) -> Comparison:
+def console_of(quiet: bool) -> Console:
+    """Return where a comparison is shown: wide enough for its table."""
+    return Console(quiet=quiet, highlight=False, soft_wrap=True, width=max(80, get_terminal_size().columns))
+
+
+def compared(console: Console, run: Callable[..., Result], *, total: int) -> Result:
     """Compare with a line of progress: who is at what, how many runs are done, the time."""
     shown = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as progress:
-        line = progress.add_task("comparing", total=len(models) * len(how["seeds"]))
+        line = progress.add_task("comparing", total=total)
 
         def told(now: CompareProgress) -> None:
             is_over = now.stage in ("done", "failed")
             text = f"{now.model}, seed {now.seed}: {now.stage}"
             progress.update(line, description=text, completed=now.done + is_over)
 
-        return compare_models(data, models, callback=told, **how)
+        return run(callback=told)
 
 
 def _tell(found: Comparison, console: Console) -> None:
@@ -143,15 +152,16 @@ def _tell(found: Comparison, console: Console) -> None:
         console.print(line, markup=False)
 
 
-def _words(text: str, option: str) -> list[str]:
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if not words:
+def words(text: str, option: str) -> list[str]:
+    """Return the words between commas."""
+    found = [word.strip() for word in text.split(",") if word.strip()]
+    if not found:
         raise ParameterError(f"{option} {text!r} names nothing", "write names with commas between")
-    return words
+    return found
 
 
 def _cutoffs(text: str) -> list[int]:
     try:
-        return [int(word) for word in _words(text, "--k")]
+        return [int(word) for word in words(text, "--k")]
     except ValueError:
         raise ParameterError(f"--k {text!r} holds no cutoffs", "write whole numbers, such as 10,20") from None

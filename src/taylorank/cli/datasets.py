@@ -67,7 +67,7 @@ def get(name: str, /, *, protocol: str | None = None, out: Path | None = None, q
     if out is not None and out.suffix != ".npz":
         raise ParameterError(f"cannot write {out}", "give a name that ends in .npz")
     recipe = None if protocol is None and out is None else dataset.protocol(protocol or "raw")
-    with _download_bar(name, quiet) as progress:
+    with download_bar(name, quiet) as progress:
         located = locate(dataset, progress=progress)
     for path in located.paths:
         _print_line(str(path))
@@ -108,7 +108,7 @@ def stats(
     options
         For files.
     """
-    with _download_bar(data, quiet) as progress:
+    with download_bar(data, quiet) as progress:
         interactions = open_data(data, protocol=protocol, progress=progress, **options.given())
     facts = describe(interactions if core is None else interactions.core(core))
     if json_:
@@ -195,7 +195,7 @@ def _print_json(value: Any) -> None:
 
 
 @contextmanager
-def _download_bar(name: str, quiet: bool) -> Iterator[Progress | None]:
+def download_bar(name: str, quiet: bool) -> Iterator[Progress | None]:
     """Show downloads on the terminal's error stream; nothing appears where nothing is downloaded."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:

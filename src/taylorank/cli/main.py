@@ -11,7 +11,20 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from taylorank import __version__
-from taylorank.cli import bench, claims, compare, datasets, diagnose, evaluate, recommend, report, run, train, tune
+from taylorank.cli import (
+    bench,
+    claims,
+    compare,
+    datasets,
+    diagnose,
+    evaluate,
+    recommend,
+    report,
+    reproduce,
+    run,
+    train,
+    tune,
+)
 from taylorank.cli.options import INVOKED
 from taylorank.errors import TaylorankError
 
@@ -26,6 +39,7 @@ Start with one of these:
     taylorank datasets list                 what can be fetched
     taylorank datasets stats ratings.csv    what a file holds
     taylorank claims                        what the papers say, put to the test
+    taylorank reproduce ml-10m              a table of the papers, run again
 """
 
 
@@ -48,6 +62,7 @@ app.command(diagnose.diagnose)
 app.command(datasets.app)
 app.command(bench.bench)
 app.command(claims.claims)
+app.command(reproduce.reproduce)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

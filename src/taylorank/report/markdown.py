@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,23 @@ MARK = "<!-- found -->\n"
 
 def refreshed(page: str, docs: Path) -> str:
     """Return the page with what the records beside it say."""
-    sections = re.split(r"^(?=## )", page, flags=re.MULTILINE)
-    return "".join(_section(section, docs) for section in sections)
+
+    def content(section: str) -> str | None:
+        link = LINK.search(section)
+        return None if link is None else found(load_record(docs / link[1]))
+
+    return filled(page, content)
 
 
-def _section(section: str, docs: Path) -> str:
-    link = LINK.search(section)
-    if link is None or MARK not in section:
-        return section
-    kept = section.partition(MARK)[0]
-    return f"{kept}{MARK}\n{found(load_record(docs / link[1]))}\n"
+def filled(page: str, content: Callable[[str], str | None]) -> str:
+    """Return the page with `content` of each section behind its mark; sections without mark or content stay."""
+    return "".join(_section(section, content) for section in re.split(r"^(?=## )", page, flags=re.MULTILINE))
+
+
+def _section(section: str, content: Callable[[str], str | None]) -> str:
+    kept, mark, _ = section.partition(MARK)
+    told = content(kept) if mark else None
+    return section if told is None else f"{kept}{MARK}\n{told}\n"
 
 
 def found(record: dict[str, Any]) -> str:
@@ -61,11 +69,16 @@ def _shown(cell: Cell) -> str:
     return f"**{text}**" if cell.is_best else text
 
 
-def main(path: Path) -> None:
-    """Rewrite the page."""
-    text = refreshed(path.read_text(encoding="utf-8"), path.parent).rstrip() + "\n"
+def rewrite(path: Path, made: Callable[[str], str]) -> None:
+    """Put what `made` makes of a page in its place."""
+    text = made(path.read_text(encoding="utf-8")).rstrip() + "\n"
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def main(path: Path) -> None:
+    """Rewrite the page."""
+    rewrite(path, lambda text: refreshed(text, path.parent))
 
 
 if __name__ == "__main__":

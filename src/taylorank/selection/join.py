@@ -4,12 +4,39 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from typing import Any
 
 from taylorank.errors import DataError
 from taylorank.selection.record import Record, plain
 from taylorank.selection.summary import summarise
 
 SAME = ("data", "protocol", "settings", "budget")
+
+
+def narrowed(record: Record, metrics: Sequence[str], *, like: Record) -> Record:
+    """Return the record with these metrics alone, and with the description of the data that `like` has.
+
+    Comparisons made apart may report different metrics and call their data differently; what must agree is the
+    fingerprint, which says whether the data are the same.
+    """
+    missing = [metric for metric in metrics if metric not in record["settings"]["metrics"]]
+    if missing:
+        raise DataError(f"a comparison lacks {', '.join(missing)}", "leave it out, or compare again")
+    if record["settings"]["fingerprint"] != like["settings"]["fingerprint"]:
+        raise DataError(
+            f"a comparison is of other data ({record['data']['name']}, not {like['data']['name']})",
+            "join only those of the same interactions",
+        )
+    order = [metric for metric in like["settings"]["metrics"] if metric in metrics]
+    runs = [run if run["error"] else _narrowed_run(run, order) for run in record["runs"]]
+    settings = {**record["settings"], "metrics": order}
+    return {**copy.deepcopy(record), "data": like["data"], "settings": settings, "runs": runs}
+
+
+def _narrowed_run(run: dict[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
+    of_users = run["per_user"]
+    values = {metric: of_users["values"][metric] for metric in metrics if metric in of_users["values"]}
+    return {**run, "metrics": {m: run["metrics"][m] for m in metrics}, "per_user": {**of_users, "values": values}}
 
 
 def join_records(records: Sequence[Record]) -> Record:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from taylorank.models import RG2, WRMF
+from taylorank.models import RG2, RGX, WRMF
 from taylorank.models.recommender import Recommender
 from taylorank.selection.space import Choice, Space
 
@@ -19,13 +19,15 @@ class Variant:
     space: Space
 
 
-# RG²: γ = 0, ρ = 1, K = 64, every threshold (the papers' λ grid lies in it). WRMF: α ≤ 8, λ ≤ 0.1, 20 settings.
+_THRESHOLDS = Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
+# RG: γ = 0, ρ = 1, K = 64, every threshold (the papers' λ grid lies in it). WRMF: α ≤ 8, λ ≤ 0.1, 20 settings.
 VARIANTS: dict[str, Variant] = {
     "rg2-paper": Variant(
         "RG2, papers'",
         RG2.paper,
-        {"regularization": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))},
+        {"regularization": _THRESHOLDS},
     ),
+    "rgx-paper": Variant("RGX, papers'", RGX.paper, {"regularization": _THRESHOLDS}),
     "wrmf-paper": Variant(
         "WRMF, papers' grid",
         WRMF,

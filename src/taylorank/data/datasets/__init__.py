@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from taylorank.data.datasets.fetch import Progress
-from taylorank.data.datasets.places import Located, cache_folder, locate
+from taylorank.data.datasets.places import Located, cache_folder, given, locate
 from taylorank.data.datasets.registry import Counts, Dataset, File, Protocol, info, names
 from taylorank.data.interactions import Interactions
 from taylorank.errors import DataError
@@ -34,14 +34,17 @@ __all__ = [
 ]
 
 
-def get(name: str, *, protocol: str = "raw", progress: Progress | None = None) -> Interactions:
+def get(
+    name: str, *, protocol: str = "raw", path: str | Path | None = None, progress: Progress | None = None
+) -> Interactions:
     """Return the data set `name`: whole ("raw"), as the papers clean it ("paper"), or by another of its protocols.
 
-    `progress(done, total)` is called with bytes while something is downloaded.
+    `path` is a file or folder of yours in the place of those that are looked for; it may be unpacked already, and no
+    checksum applies to it. `progress(done, total)` is called with bytes while something is downloaded.
     """
     dataset = info(name)
     recipe = dataset.protocol(protocol)
-    located = locate(dataset, progress=progress)
+    located = locate(dataset, progress=progress) if path is None else given(dataset, Path(path))
     return read(dataset, located, recipe)
 
 
@@ -52,10 +55,12 @@ def read(dataset: Dataset, located: Located, recipe: Protocol) -> Interactions:
     return data if recipe.core is None else data.core(recipe.core)
 
 
-def published_split(name: str, *, progress: Progress | None = None) -> tuple[Interactions, Interactions]:
+def published_split(
+    name: str, *, path: str | Path | None = None, progress: Progress | None = None
+) -> tuple[Interactions, Interactions]:
     """Return the train and test parts of a data set that was published in two, over the same ids.
 
-    A pair that stands in both gives a `LeakageWarning`.
+    `path` is a folder of yours that holds them. A pair that stands in both gives a `LeakageWarning`.
     """
     from taylorank.data.leakage import check_leakage
     from taylorank.data.share import share_ids
@@ -64,7 +69,7 @@ def published_split(name: str, *, progress: Progress | None = None) -> tuple[Int
     if not dataset.has_split:
         having = ", ".join(n for n in names() if info(n).has_split)
         raise DataError(f"{name} was published in one part", f"split it yourself; published splits: {having}")
-    located = locate(dataset, progress=progress)
+    located = locate(dataset, progress=progress) if path is None else given(dataset, Path(path))
     parts = [_load(dataset, Located((file,), located.is_parquet), dataset.protocol("raw")) for file in located.paths]
     train, test = share_ids(*parts)
     check_leakage(train, test)

@@ -25,11 +25,13 @@ BLOCK = 1 << 24
 
 
 def zip_member(member: str, **layout: Any) -> Loader:
-    """Read one table inside a zip archive; `layout` describes it as `read_interactions` does."""
+    """Read one table inside a zip archive, or taken out of it; `layout` describes it as `read_interactions` does."""
 
     def load(paths: tuple[Path, ...], options: Mapping[str, Any]) -> Interactions:
         from taylorank.data.read import read_interactions
 
+        if paths[0].suffix != ".zip":
+            return read_interactions(paths[0], **{**options, **layout})
         with (
             intact(paths[0]),
             zipfile.ZipFile(paths[0]) as archive,
@@ -119,8 +121,8 @@ def line_blocks(file: IO[bytes], *, size: int = BLOCK) -> Iterator[bytes]:
 
 @contextmanager
 def unzipped(path: Path) -> Iterator[IO[bytes]]:
-    """Open a gzipped file; damage that shows while it is read is reported as such."""
-    with intact(path), gzip.open(path) as file:
+    """Open a gzipped file, or one that was unpacked; damage that shows while it is read is reported as such."""
+    with intact(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         yield cast(IO[bytes], file)
 
 

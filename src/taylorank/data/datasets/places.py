@@ -67,6 +67,26 @@ def locate(dataset: Dataset, *, progress: Progress | None = None) -> Located:
     return Located(tuple(_obtain(file, progress) for file in dataset.files), is_parquet=False)
 
 
+def given(dataset: Dataset, path: Path) -> Located:
+    """Return the files of a data set that somebody names: the one file it has, or the folder that holds all.
+
+    An unpacked file does as well as a packed one, and so does Parquet.
+    """
+    path = path.expanduser()
+    if path.is_file() and len(dataset.files) <= 1 and not dataset.has_split:
+        return Located((path,), is_parquet=path.suffix == ".parquet")
+    wanted = [Path(file.name).name for file in dataset.files]
+    folder = path.parent if path.is_file() else path
+    if not folder.is_dir():
+        raise DataError(f"no such file or folder: {path}", f"give {' and '.join(wanted or dataset.parquet_names)}")
+    for names in (wanted, [name.removesuffix(".gz") for name in wanted], dataset.parquet_names):
+        files = tuple(folder / name for name in names)
+        if files and all(file.is_file() for file in files):
+            return Located(files, is_parquet=names is dataset.parquet_names)
+    missing = " and ".join(wanted or dataset.parquet_names)
+    raise DataError(f"{folder} does not hold the files of {dataset.name}", f"put {missing} there")
+
+
 def _candidates(dataset: Dataset, folder: Path) -> Iterator[Located]:
     if dataset.files:
         yield Located(tuple(folder / file.name for file in dataset.files), is_parquet=False)

@@ -1,0 +1,143 @@
+"""Claims that rest on records: small records made here, whose verdicts are known and can be turned."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import taylorank as tr
+from taylorank.claims import CLAIMS, negatives
+from taylorank.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED
+from taylorank.claims.from_records import SAMPLING, WITHOUT
+from taylorank.claims.negatives import by_negatives_on_movielens, judge_ceiling, other_side
+from taylorank.ranking.protocol import PublishedSplit
+from taylorank.reproduce.tables import TABLES
+from taylorank.selection.record import save_record
+
+
+@pytest.fixture(scope="module")
+def pattern():
+    """A true record of two models, to be filled with values that the tests choose."""
+    data = tr.planted(60, 30, interactions=900)
+    return tr.compare(data, ["popularity", "ease"], seeds=(0,), trials=0).record
+
+
+def written(docs, pattern, values, *, table="ml-1m", machine="one", curves=None):
+    """Write the record of a table in which every metric of a model is the value given."""
+    record = json.loads(json.dumps(pattern))
+    (run,) = [one for one in record["runs"] if one["model"] == "ease"]
+    told = {"low": None, "high": None, "seed_sd": None}
+    metrics = [*record["settings"]["metrics"], "map@10"]
+    record["models"] = {name: {"label": name} for name in values}
+    record["summary"]["models"] = {
+        name: {"metrics": {metric: {"mean": value, **told} for metric in metrics}} for name, value in values.items()
+    }
+    record["runs"] = [{**run, "model": name, "convergence": (curves or {}).get(name)} for name in values]
+    record["machine"]["cpu"] = machine
+    record["protocol"]["name"] = TABLES[table].protocol.name
+    record["settings"]["primary"] = TABLES[table].protocol.chooses
+    if isinstance(TABLES[table].protocol, PublishedSplit):
+        for told_of in record["summary"]["models"].values():
+            told_of["metrics"]["ndcg@20"] = next(iter(told_of["metrics"].values()))
+    (docs / "reports").mkdir(exist_ok=True)
+    save_record(record, docs / "reports" / f"{table}.json")
+
+
+def verdicts(name, docs):
+    claim = CLAIMS[name]
+    return [claim.judge(claim.experiment(0, docs=docs, turned=turned)).verdict for turned in (False, True)]
+
+
+LOW, HIGH = dict.fromkeys(SAMPLING, 0.2), {**dict.fromkeys(WITHOUT, 0.3), "sparsemax": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("change", "first", "second"),
+    [
+        ({}, [HOLDS, FAILS], [HOLDS, FAILS]),
+        ({"sparsemax": 0.1}, [CORRECTED, HOLDS], [HOLDS, FAILS]),
+        ({"wrmf-paper": 0.19}, [CORRECTED, HOLDS], [CORRECTED, HOLDS]),
+        ({"rg2-paper": 0.19}, [FAILS, HOLDS], [FAILS, HOLDS]),
+        ({"bpr": 0.35}, [FAILS, HOLDS], [FAILS, HOLDS]),
+    ],
+)
+def test_findings_1_and_2(pattern, tmp_path, change, first, second):
+    written(tmp_path, pattern, LOW | HIGH | change)
+    assert verdicts("finding-1-on-ml-1m", tmp_path) == first
+    assert verdicts("finding-2-on-ml-1m", tmp_path) == second
+
+
+def test_missing_runs_are_named(pattern, tmp_path):
+    for name in ("finding-1-on-ml-1m", "finding-3-on-ml-1m", "gains-in-every-regime"):
+        assert CLAIMS[name].judge(CLAIMS[name].experiment(0, docs=tmp_path)).verdict == UNTESTED
+    written(tmp_path, pattern, {name: value for name, value in (LOW | HIGH).items() if name != "uib"})
+    judgement = CLAIMS["finding-1-on-ml-1m"].judge(CLAIMS["finding-1-on-ml-1m"].experiment(0, docs=tmp_path))
+    assert judgement == (UNTESTED, "not run yet on ML-1M: uib")
+
+
+@pytest.mark.parametrize(
+    ("rg2", "tuned", "expected"),
+    [(0.3, 0.4, [HOLDS, FAILS]), (0.24, 0.4, [CORRECTED, HOLDS]), (0.24, 0.24, [FAILS, HOLDS])],
+)
+def test_regimes_of_sparsity(pattern, tmp_path, rg2, tuned, expected):
+    for table in ("ml-1m", "moby-thesaurus"):
+        written(tmp_path, pattern, {"rg2-paper": 0.3, "rg2": 0.4, "wrmf": 0.2, "ials": 0.25}, table=table)
+    assert verdicts("gains-in-every-regime", tmp_path) == [UNTESTED, UNTESTED]
+    written(tmp_path, pattern, {"rg2-paper": rg2, "rg2": tuned, "wrmf": 0.2, "ials": 0.25}, table="gowalla")
+    assert verdicts("gains-in-every-regime", tmp_path) == expected
+
+
+def curve(*points):
+    return [{"step": i, "seconds": s, "value": v} for i, (s, v) in enumerate(points)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"), [(4.0, [HOLDS, FAILS]), (9.0, [CORRECTED, HOLDS]), (1.0, [FAILS, HOLDS])]
+)
+def test_seconds_to_quality(pattern, tmp_path, seconds, expected):
+    curves = {
+        "rg2-paper": curve((1.0, 0.3)),
+        "wrmf-paper": curve((0.5, 0.1), (2.0, 0.29)),
+        "softmax": curve((0.1, 0.2), (seconds, 0.31)),
+    }
+    written(tmp_path, pattern, dict.fromkeys(curves, 0.3), curves=curves)
+    assert verdicts("als-three-to-five-times-faster-on-ml-1m", tmp_path) == expected
+
+
+def test_seconds_of_two_machines_do_not_compare(pattern, tmp_path):
+    curves = {"rg2-paper": curve((1.0, 0.3)), "wrmf-paper": curve((2.0, 0.29)), "softmax": curve((4.0, 0.31))}
+    closed = dict.fromkeys(("rg2-paper", "wrmf-paper"), 0.3)
+    written(tmp_path, pattern, {"softmax": 0.3}, curves=curves, machine="another")
+    (tmp_path / "reports" / "ml-1m.json").rename(tmp_path / "reports" / "ml-1m-gradients.json")
+    written(tmp_path, pattern, closed, curves=curves)
+    claim = CLAIMS["als-three-to-five-times-faster-on-ml-1m"]
+    assert claim.judge(claim.experiment(0, docs=tmp_path)) == (
+        UNTESTED,
+        "not run yet on ML-1M: softmax and ALS on one machine",
+    )
+
+
+@pytest.mark.parametrize(
+    ("soft", "nce", "verdict"),
+    [
+        ([0.1, 0.2, 0.25], [0.1, 0.15, 0.151], HOLDS),
+        ([0.1, 0.2, 0.25], [0.1, 0.15, 0.2], CORRECTED),
+        ([0.1, 0.2, 0.201], [0.1, 0.15, 0.151], CORRECTED),
+        ([0.1, 0.2, 0.25], [0.1, 0.2, 0.245], FAILS),
+    ],
+)
+def test_a_ceiling_of_nce(soft, nce, verdict):
+    numbers = {"draws": [1, 8, 64], "sampled-softmax-all": soft, "nce": nce}
+    assert judge_ceiling(numbers).verdict == verdict
+    assert judge_ceiling(other_side(numbers)).verdict != verdict
+
+
+def test_negatives_on_real_data_run_on_a_small_set(monkeypatch, tmp_path):
+    pytest.importorskip("torch")
+    tr.planted(80, 40, interactions=1200).save_npz(tmp_path / "ml-1m-paper.npz")
+    monkeypatch.setenv("TAYLORANK_DATA", str(tmp_path))
+    assert negatives.cleaned("ml-1m").nnz == 1200
+    numbers = by_negatives_on_movielens(0, counts=(1, 2), epochs=1)
+    assert numbers["draws"] == [1, 2]
+    assert all(0 < value < 1 for name in ("nce", "sampled-softmax-all") for value in numbers[name])
