@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 import taylorank as tr
-from taylorank.bench import run_benchmark, sequential, softmax_family, stable_rates
+from taylorank.bench import published_split, run_benchmark, sequential, softmax_family, stable_rates
 from taylorank.selection.record import load_record
 
 
@@ -45,6 +45,20 @@ def test_sequential(file, tmp_path, capsys):
     assert 1 <= result["epochs"] <= 3
     assert 0 < result["test"]["ndcg@10"] < 1
     assert "epoch 3" in capsys.readouterr().out
+
+
+def test_a_composition_on_a_published_split(tmp_path):
+    train, _, test = tr.planted(80, 30, interactions=1000).split(seed=0)
+    files = [str(tmp_path / name) for name in ("train.npz", "test.npz", "out.json")]
+    train.save_npz(files[0])
+    test.save_npz(files[1])
+    settings = ["--set", "epochs=2", "--set", "negatives=1", "--set", "schedule=constant", "--option", "layers=2"]
+    published_split.main([*files[:2], "bpr/lightgcn", *settings, "--json", files[2]])
+    result = json.loads((tmp_path / "out.json").read_text())
+    assert result["parameters"]["options"] == {"layers": 2}
+    assert result["parameters"]["schedule"] == "constant"
+    assert len(result["history"]) == 2
+    assert 0 < result["test"]["recall@20"] <= 1
 
 
 @pytest.mark.parametrize("ties", ["random", "id"])
