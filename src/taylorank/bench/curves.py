@@ -23,6 +23,7 @@ from taylorank.training import Neural
 
 Curve = list[dict[str, Any]]
 FOREVER = 10**9  # patience: curves are wanted whole
+SWEEPS = 6  # of ALS for an epoch of others: a sweep is short, and the linear end comes late
 PASSES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 
 
@@ -106,7 +107,7 @@ def shared_als(measure: Measure, start: Any = None) -> Curve:
             model = progress.model()
             curve.append(measure.point(progress.step, seconds, model.user_factors, model.item_factors))
 
-    model = measure.study.closed(solver="als", tolerance=0, iterations=measure.study.epochs)
+    model = measure.study.closed(solver="als", tolerance=0, iterations=SWEEPS * measure.study.epochs)
     model.fit(measure.study.train, callback=after, start=start)
     return curve
 
@@ -123,7 +124,7 @@ def row_als(measure: Measure) -> Curve:
     solve_row_als(
         as_weighted(measure.objective, measure.penalty),
         measure.study.factors,
-        sweeps=measure.study.epochs,
+        sweeps=SWEEPS * measure.study.epochs,
         method="cholesky",
         random_state=measure.study.seed,
         callback=after,

@@ -32,7 +32,7 @@ class CompareProgress:
     total: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The result of `compare`: `record` holds everything, as JSON has it (see `selection.record`)."""
 
@@ -49,6 +49,14 @@ class Comparison:
         """What is said about each model: means, intervals, comparison with the best, seconds, memory."""
         models: dict[str, Any] = self.record["summary"]["models"]
         return models
+
+    def __repr__(self) -> str:
+        """Say the models from best to worst; the record is long."""
+        primary = self.record["settings"]["primary"]
+        means = {name: found["metrics"][primary]["mean"] for name, found in self.models.items() if "metrics" in found}
+        shown = [f"{name} {means[name]:.4f}" for name in sorted(means, key=means.__getitem__, reverse=True)]
+        shown += [f"{name} failed" for name in self.models if name not in means]
+        return f"Comparison({primary}: {', '.join(shown)})"
 
     def save(self, path: Place) -> None:
         """Write the record as JSON, atomically."""
