@@ -18,7 +18,7 @@ from taylorank.data import Interactions
 from taylorank.models import RG2, WRMF
 from taylorank.objectives import RG, RG2Objective, Weighted, rg_objective
 from taylorank.ranking import evaluate
-from taylorank.solvers import AlsSweep, solve_row_als
+from taylorank.solvers import AlsSweep, solve_als, solve_row_als
 from taylorank.training import Neural
 
 Curve = list[dict[str, Any]]
@@ -98,17 +98,24 @@ def spectral(measure: Measure) -> Curve:
 
 
 def shared_als(measure: Measure, start: Any = None) -> Curve:
-    """ALS with one K × K matrix per half-step."""
+    """ALS with one K × K matrix per half-step, in float64: RG2 has float32, which is faster and ends at 1e-5."""
     curve: Curve = []
     clock = _Clock()
 
-    def after(progress: Any) -> None:
+    def after(sweep: AlsSweep) -> None:
         with clock.stopped() as seconds:
-            model = progress.model()
-            curve.append(measure.point(progress.step, seconds, model.user_factors, model.item_factors))
+            curve.append(measure.point(sweep.sweep, seconds, *sweep.factors))
 
-    model = measure.study.closed(solver="als", tolerance=0, iterations=SWEEPS * measure.study.epochs)
-    model.fit(measure.study.train, callback=after, start=start)
+    solve_als(
+        measure.objective,
+        measure.study.factors,
+        penalty=measure.penalty,
+        sweeps=SWEEPS * measure.study.epochs,
+        tolerance=0,
+        start=None if start is None else start.item_factors,
+        random_state=measure.study.seed,
+        callback=after,
+    )
     return curve
 
 
