@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 import taylorank as tr
-from taylorank.bench import published_split, run_benchmark, sequential, softmax_family, stable_rates
+from taylorank.bench import published_split, run_benchmark, sequential, side_features, softmax_family, stable_rates
 from taylorank.selection.record import load_record
 
 
@@ -36,6 +36,13 @@ def test_compositions_of_several_processes_end_in_one_record(file, tmp_path):
     assert set(record["models"]) == {"softmax", "rg2/mf", "bpr/lightgcn"}
     assert all(run["error"] is None for run in record["runs"])
     assert record["summary"]["best"]["ndcg@10"] in record["models"]
+
+
+def test_sequences_are_tested_on_what_came_last(file, tmp_path):
+    out = tmp_path / "out.json"
+    options = ["--compositions", "softmax/sasrec", "--trials", "1", "--epochs", "1", "--set", "batch_size=16"]
+    softmax_family.main([file, *options, "--by-time", "--json", str(out)])
+    assert load_record(out)["protocol"]["name"] == "leave-one-out"
 
 
 def test_sequential(file, tmp_path, capsys):
@@ -80,3 +87,29 @@ def test_rates_double_until_the_loss_no_longer_falls(file, tmp_path):
         assert row["largest"] == (tried[-2] if len(tried) < len(rates) else rates[-1])
         last = row["losses"][-1]
         assert len(tried) == len(rates) or last is None or last > row["first"]
+
+
+def test_towers_with_features_are_compared(tmp_path, capsys):
+    out = tmp_path / "out.json"
+    options = ["--trials", "1", "--epochs", "1", "--interactions", "9000"]
+    side_features.main(["planted", *options, "--json", str(out)])
+    record = load_record(out)
+    assert set(record["models"]) == {*side_features.WITH_FEATURES, "rg2, ids", "softmax, ids"}
+    assert all(run["error"] is None for run in record["runs"])
+    assert capsys.readouterr().out.count("done") == 7
+
+
+def test_features_of_planted_items_tell_of_their_factors():
+    data = tr.planted(200, 60, interactions=3000)
+    X = side_features.features_of_truth(data, count=400, noise=0.0).toarray()
+    Q = data.truth.item_factors[data.item_ids]
+    cosines = (Q @ Q.T) / np.outer(np.linalg.norm(Q, axis=1), np.linalg.norm(Q, axis=1))
+    agreement = (X[:, None] == X[None]).mean(axis=2)  # 1 − angle / π for random half-spaces
+    np.testing.assert_allclose(agreement, 1 - np.arccos(cosines.clip(-1, 1)) / np.pi, atol=0.15)
+
+
+def test_words_of_equal_names_are_equal_features():
+    X = side_features.features_of_words(["RED mug", "mug, red!", "blue mug", ""], buckets=512).toarray()
+    np.testing.assert_array_equal(X[0], X[1])
+    assert X[0] @ X[2] == pytest.approx(0.5, abs=0.01)
+    assert not X[3].any()

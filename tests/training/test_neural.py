@@ -332,3 +332,38 @@ def test_scikit_learn_conventions():
     again = tr.Neural(**model.get_params())
     assert again.get_params() == model.get_params()
     assert "entmax" in repr(model)
+
+
+def test_a_start_that_cannot_serve_is_refused(parts):
+    train = parts[0]
+    wide = quick("rg2", epochs=1).fit(train)  # ranks by probability: its vectors have one number more
+    with pytest.raises(ParameterError, match="give a model whose vectors are its factors"):
+        quick().fit(train, start=wide)
+    with pytest.raises(ParameterError, match="tree has no vectors"):
+        quick("hsm").fit(train, start=quick(epochs=1).fit(train))
+
+
+def test_a_file_of_other_features_is_refused(parts, tmp_path):
+    train = parts[0]
+    features = sparse.csr_array(np.tile(np.eye(40, dtype=np.float32), (train.n_items, 1))[: train.n_items])
+
+    def interrupted(progress):
+        if progress.step == 2:
+            raise KeyboardInterrupt
+
+    def model(matrix):
+        return quick("bpr", "two-tower", epochs=3, options={"item_features": matrix})
+
+    file = tmp_path / "fit"
+    with pytest.raises(KeyboardInterrupt):
+        model(features).fit(train, callback=interrupted, checkpoint=file)
+    other = features.copy()
+    other.data[train.n_items // 2] = 2.0  # in the middle, where a print leaves out
+    with pytest.raises(DataError, match="another fit"):
+        model(other).fit(train, checkpoint=file)
+    model(features).fit(train, checkpoint=file)
+
+
+def test_a_list_is_no_name():
+    with pytest.raises(ParameterError, match="no loss is called"):
+        tr.Neural(["bpr"]).fit(tr.planted(20, 10, interactions=60))

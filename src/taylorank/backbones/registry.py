@@ -21,5 +21,5 @@ def get(name: str) -> type[Backbone]:
     """Return the class of the backbone called `name`."""
     try:
         return BACKBONES[name]
-    except KeyError:
+    except (KeyError, TypeError):  # a list is no key
         raise ParameterError(f"no backbone is called {name!r}", f"choose from {', '.join(BACKBONES)}") from None

@@ -21,7 +21,7 @@ from typing import Any
 
 from taylorank.data import Interactions
 from taylorank.models.recommender import Recommender
-from taylorank.ranking.protocol import PublishedSplit, Ratio
+from taylorank.ranking.protocol import EvaluationProtocol, LeaveOneOut, PublishedSplit, Ratio
 from taylorank.registry import model_named
 from taylorank.selection import compare
 from taylorank.selection.join import join_records
@@ -48,6 +48,7 @@ class Job:
     train: str
     test: str | None
     metric: str
+    by_time: bool
     trials: int
     seeds: tuple[int, ...]
     epochs: int | None
@@ -74,6 +75,13 @@ def space_of(model: Recommender) -> Space:
     return {**space, "negatives": DRAWS} if "negatives" in space else space
 
 
+def protocol_of(job: Job) -> EvaluationProtocol:
+    """Return how a job is tested: on a published split, on the last item of each user, or as the papers do."""
+    if job.test is not None:
+        return PublishedSplit()
+    return LeaveOneOut(chooses=job.metric) if job.by_time else Ratio(chooses=job.metric)
+
+
 def run_job(job: Job) -> str:
     """Compare a composition with nobody; return the file of the record."""
     import torch
@@ -86,7 +94,7 @@ def run_job(job: Job) -> str:
         data,
         {job.composition: model},
         spaces={job.composition: space_of(model)},
-        protocol=PublishedSplit() if job.test is not None else Ratio(chooses=job.metric),
+        protocol=protocol_of(job),
         seeds=job.seeds,
         trials=job.trials,
         metrics=METRICS,
@@ -128,6 +136,7 @@ def main(arguments: list[str] | None = None) -> None:
         "--compositions", default=",".join(LOSS_NAMES), help="loss/backbone/sampler, with commas between"
     )
     parser.add_argument("--metric", default="ndcg@10", help="what chooses on validation data; map@10 for links")
+    parser.add_argument("--by-time", action="store_true", help="leave each user's last item out, as sequences want it")
     parser.add_argument("--trials", type=int, default=16, help="fits of tuning per composition and seed")
     parser.add_argument("--seeds", default="0", help="with commas between")
     parser.add_argument("--epochs", type=int)
@@ -142,6 +151,7 @@ def main(arguments: list[str] | None = None) -> None:
             train=given.train,
             test=given.test,
             metric=given.metric,
+            by_time=given.by_time,
             trials=given.trials,
             seeds=tuple(int(seed) for seed in given.seeds.split(",")),
             epochs=given.epochs,

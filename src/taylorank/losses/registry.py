@@ -299,5 +299,5 @@ def get(name: str) -> Loss:
     """
     try:
         return LOSSES[name]
-    except KeyError:
+    except (KeyError, TypeError):  # a list is no key
         raise ParameterError(f"no loss is called {name!r}", f"choose from {', '.join(LOSSES)}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ class Checkpoint:
     @classmethod
     def open(cls, path: Path, identity: dict[str, Any]) -> Checkpoint:
         """Read what an interrupted fit left, or begin anew; the file of another fit is refused."""
-        identity = json.loads(json.dumps(identity, default=str))
+        identity = json.loads(json.dumps(identity, default=_told))
         check_place(path)
         if not path.exists():
             return cls(path, identity)
@@ -105,6 +106,18 @@ def open_checkpoint(
         "validation": None if valid is None else [TrainingRecord(valid).fingerprint, metric],
     }
     return Checkpoint.open(Path(path), identity)
+
+
+def _told(value: Any) -> str:
+    """Return what stands for a value that JSON does not know; of arrays and sparse matrices all that they hold."""
+    parts = [value, *(getattr(value, name, None) for name in ("indptr", "indices", "data"))]
+    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    if not arrays:
+        return str(value)
+    held = hashlib.sha256()
+    for array in arrays:
+        held.update(f"{array.shape}{array.dtype}".encode() + array.tobytes())
+    return f"{type(value).__name__} {value.shape} {held.hexdigest()}"
 
 
 def _unpacked(arrays: dict[str, Any], manifest: dict[str, Any]) -> tuple[State, list[dict[str, float]], dict[str, Any]]:

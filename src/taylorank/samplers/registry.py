@@ -26,5 +26,5 @@ def get(name: str) -> Any:
     """Return the class of the sampler called `name`."""
     try:
         return SAMPLERS[name]
-    except KeyError:
+    except (KeyError, TypeError):  # a list is no key
         raise ParameterError(f"no sampler is called {name!r}", f"choose from {', '.join(SAMPLERS)}") from None

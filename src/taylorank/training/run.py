@@ -229,13 +229,18 @@ def warm_start(parts: Parts, start: FactorModel, data: Interactions) -> None:
     """Begin from the vectors of a fitted model; users and items that it does not know keep their random ones."""
     if not isinstance(start, FactorModel):
         raise ParameterError(f"start={start!r} has no factors", "give a fitted factor model, such as RG2")
-    if not hasattr(parts.backbone, "warm_start"):
-        raise ParameterError("this backbone has no vector per user and item", "start mf or lightgcn, not this one")
+    if parts.criterion.scoring == "tree":
+        raise ParameterError("a tree has no vectors of items to begin from", "leave start out, or take another loss")
     sides = []
     for own, theirs, vectors in (
         (data.users, start.users, start.user_factors),
         (data.items, start.items, start.item_factors),
     ):
+        if vectors.shape[1] != parts.backbone.factors:
+            raise ParameterError(
+                f"start has vectors of {vectors.shape[1]} numbers and this model of {parts.backbone.factors}",
+                "give a model whose vectors are its factors, as many as here: RG2, or Neural('softmax')",
+            )
         position = theirs.positions(own.values)
         if not (position >= 0).any():
             raise ParameterError("start knows none of these users or items", "check that both use the same ids")
