@@ -35,7 +35,7 @@ def test_a_study_becomes_two_tables(study):
     assert row[-1] == "superlinear |"
     assert row[4] == f"{found['convergence']['last_excess']:.0e}"
     best = max(point["metric"] for point in found["points"])
-    assert sum(f"| RG², Newton-CG | {best:.4f} |" in line for line in told.splitlines()) == 1
+    assert sum(f"| RG², Newton-CG | 1 | {best:.4f} |" in line for line in told.splitlines()) == 1
     assert all(told.count(f"| {name} |") == 1 + (name in convergence.RG2_NAMES) for name in convergence.NAMES)
 
 

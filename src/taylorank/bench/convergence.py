@@ -5,6 +5,8 @@ and from RG²; RG² by ALS from softmax; and the losses that the RG papers compa
 to the RG² curves (`bench.orders`), whose optimum the SVD knows.
 
     python -m taylorank.bench.convergence ml-1m.npz --seeds 0,1,2 --json convergence-ml-1m.json
+
+A file that is there already is gone on from: what it has is not drawn again.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 RG2_NAMES = ("RG², SVD", "RG², ALS", "RG², row ALS", "RG², Newton-CG", "RG², Adam", "RG², ALS from softmax")
 NAMES = (*RG2_NAMES, "softmax, Adam", "softmax, Adam from RG²", *OTHERS, "WRMF")
+Record = dict[str, Any]
 TARGETS = (1e-2, 1e-3, 1e-6)  # of L(0) − L*
 
 
@@ -57,15 +60,15 @@ def study_of(
     names: tuple[str, ...] = NAMES,
     device: str = "auto",
     params: dict[str, dict[str, Any]] | None = None,
+    known: Sequence[Record] = (),
     tell: Callable[[str], object] = lambda line: None,
-) -> dict[str, Any]:
-    """Split 80/10/10 and draw every curve of `names` for every seed, of the split and of the start."""
-    machine, runs = describe_machine(), []
-    for seed in seeds:
-        train, valid, _ = data.split((0.8, 0.1, 0.1), seed=seed)
-        study = Study(train, valid, factors, regularization, epochs, metric, seed, device, params or {})
-        runs.append(one_seed(study, names, tell))
-    return {
+    keep: Callable[[Record], object] = lambda record: None,
+) -> Record:
+    """Split 80/10/10 and draw every curve of `names` for every seed, of the split and of the start.
+
+    `known` are runs of an earlier study, whose curves are not drawn again; `keep` is given the record after each curve.
+    """
+    record: Record = {
         "benchmark": "convergence",
         "data": {"name": name, "users": data.n_users, "items": data.n_items, "interactions": data.nnz},
         "settings": {
@@ -76,13 +79,24 @@ def study_of(
             "params": params or {},
             "others": {title: {"loss": loss, **more} for title, (loss, more) in OTHERS.items()},
         },
-        "machine": machine,
-        "runs": runs,
+        "machine": describe_machine(),
+        "runs": [run for run in known if run["seed"] not in seeds],
     }
+    for seed in seeds:
+        train, valid, _ = data.split((0.8, 0.1, 0.1), seed=seed)
+        study = Study(train, valid, factors, regularization, epochs, metric, seed, device, params or {})
+        earlier: Record = next((run["curves"] for run in known if run["seed"] == seed), {})
+        record["runs"].append({})
+        for run in seed_by_curve(study, names, dict(earlier), tell):
+            record["runs"][-1] = run
+            keep(record)
+    return record
 
 
-def one_seed(study: Study, names: tuple[str, ...], tell: Callable[[str], object]) -> dict[str, Any]:
-    """Draw the curves of one seed."""
+def seed_by_curve(
+    study: Study, names: tuple[str, ...], found: dict[str, Any], tell: Callable[[str], object]
+) -> Iterator[Record]:
+    """Draw the curves of one seed that are not `found`; yield the run after each."""
     objective = study.objective()
     path, seconds = timed(lambda: solve_spectral(objective, study.factors, tolerance=0, random_state=study.seed))
     penalty = path.penalty(study.regularization)
@@ -90,8 +104,11 @@ def one_seed(study: Study, names: tuple[str, ...], tell: Callable[[str], object]
     zero = 0.5 * objective.squared_norm
     closed, fit_seconds = timed(lambda: study.closed().fit(study.train))
     measure = Measure(study, objective, penalty, closed)
-    found: dict[str, Any] = {}
+    run = {"seed": study.seed, "zero": zero, "best": best, "exact_svd_seconds": seconds}
+    yield {**run, "curves": found}
     for name in names:
+        if name in found:
+            continue
         curve = draw(name, measure, fit_seconds)
         found[name] = {"points": list(thin(curve))}
         if name in RG2_NAMES:
@@ -101,7 +118,7 @@ def one_seed(study: Study, names: tuple[str, ...], tell: Callable[[str], object]
                 f"{share:g}": reached(curve, best + share * (zero - best)) for share in TARGETS
             }
         tell(f"seed {study.seed}: {said(name, found[name])}")
-    return {"seed": study.seed, "zero": zero, "best": best, "exact_svd_seconds": seconds, "curves": found}
+        yield {**run, "curves": {one: found[one] for one in NAMES if one in found}}
 
 
 def draw(name: str, measure: Measure, fit_seconds: float) -> Curve:
@@ -176,7 +193,10 @@ def main(arguments: list[str] | None = None) -> None:
     unknown = [name for name in names if name not in NAMES]
     if unknown:
         parser.error(f"no curve is called {unknown[0]!r}; choose from {'; '.join(NAMES)}")
-    record = study_of(
+    params = json.loads(Path(given.params).read_text()) if given.params else None
+    out = Path(given.json)
+    command = " ".join(["python -m taylorank.bench.convergence", *sys.argv[1:]])
+    study_of(
         Interactions.load_npz(given.data),
         name=Path(given.data).stem,
         factors=given.factors,
@@ -185,11 +205,16 @@ def main(arguments: list[str] | None = None) -> None:
         regularization=given.regularization,
         names=names,
         device=given.device,
-        params=json.loads(Path(given.params).read_text()) if given.params else None,
+        params=params,
+        known=json.loads(out.read_text())["runs"] if out.exists() else (),
         tell=lambda line: print(line, flush=True),
+        keep=lambda record: write(out, {**record, "command": command}),
     )
-    record["command"] = " ".join(["python -m taylorank.bench.convergence", *sys.argv[1:]])
-    with atomic_path(given.json) as temporary:
+
+
+def write(out: Path, record: Record) -> None:
+    """Write the record whole or not at all."""
+    with atomic_path(out) as temporary:
         Path(temporary).write_text(json.dumps(record, ensure_ascii=False) + "\n")
 
 

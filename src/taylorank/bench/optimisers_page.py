@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from taylorank.bench.convergence import NAMES
 from taylorank.output import atomic_path
 from taylorank.report.markdown import filled, found, rewrite
 from taylorank.selection.record import load_record
@@ -45,26 +46,40 @@ def refreshed(page: str, docs: Path) -> str:
 
 def told_convergence(record: Record) -> str:
     """Return two tables: the optimisers of the one objective, and everybody's best metric; medians over the seeds."""
-    curves = [run["curves"] for run in record["runs"]]
-    names = list(curves[0])
-    same = [name for name in names if "convergence" in curves[0][name]]
-    shares = list(curves[0][same[0]]["seconds_to"])
+    curves = by_name(record)
+    same = [name for name, found_ in curves.items() if "convergence" in found_[0]]
+    shares = list(curves[same[0]][0]["seconds_to"])
     head = ["the same RG² objective by", *(f"seconds to {share}" for share in shares), "last excess", "rate", "order"]
-    rows = [_optimiser_row(name, [one[name] for one in curves], shares) for name in same]
-    tops = sorted(((_top([one[name] for one in curves]), name) for name in names), reverse=True)
+    rows = [_optimiser_row(name, curves[name], shares) for name in same]
+    tops = sorted(((_top(found_), name) for name, found_ in curves.items()), reverse=True)
     lines = [
         _table([*head, "law, measured", "law, papers"], rows),
         "",
         "Excess: (L − L*) / (L(0) − L*). Rate: the last ratios of excesses, from one iteration to the next.",
         "",
         _table(
-            ["", f"best {record['settings']['metric']} on validation data", "after seconds", "within 1 % after"],
-            [[name, f"{value:.4f}", _seconds(when), _seconds(near)] for (value, when, near), name in tops],
+            [
+                "",
+                "splits",
+                f"best {record['settings']['metric']} on validation data",
+                "after seconds",
+                "within 1 % after",
+            ],
+            [
+                [name, str(len(curves[name])), f"{value:.4f}", _seconds(when), _seconds(near)]
+                for (value, when, near), name in tops
+            ],
         ),
         "",
-        f"Medians over {len(curves)} splits; seconds of {record['machine'].get('kernels', 'this machine')}.",
+        f"Medians over the splits; {record['machine']['cpu']}, {record['machine']['kernels']}.",
     ]
     return "\n".join(lines)
+
+
+def by_name(record: Record) -> dict[str, list[Record]]:
+    """Return the curves of each name, of all splits that have one, in the order of the study."""
+    names = [name for name in NAMES if any(name in run["curves"] for run in record["runs"])]
+    return {name: [run["curves"][name] for run in record["runs"] if name in run["curves"]] for name in names}
 
 
 def _optimiser_row(name: str, found_: Sequence[Record], shares: list[str]) -> list[str]:
@@ -143,8 +158,9 @@ def figure(record: Record) -> Record:
         for excess in [_excess(run, one, point)]
         if point["seconds"] > 0
     ]
-    names = list(record["runs"][0]["curves"])
-    same = [name for name in names if "convergence" in record["runs"][0]["curves"][name]]
+    curves = by_name(record)
+    names = list(curves)
+    same = [name for name in names if "convergence" in curves[name][0]]
     x = alt.X("seconds:Q", scale=alt.Scale(type="log"), title="seconds", axis=alt.Axis(format="~g"))
 
     def panel(field: str, title: str, shown: list[str], y: Any) -> Any:
