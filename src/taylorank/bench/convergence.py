@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -195,7 +196,9 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"no curve is called {unknown[0]!r}; choose from {'; '.join(NAMES)}")
     params = json.loads(Path(given.params).read_text()) if given.params else None
     out = Path(given.json)
-    command = " ".join(["python -m taylorank.bench.convergence", *sys.argv[1:]])
+    earlier: Record = json.loads(out.read_text()) if out.exists() else {"runs": (), "command": ""}
+    command = shlex.join(["python", "-m", "taylorank.bench.convergence", *sys.argv[1:]])
+    commands = list(dict.fromkeys([*earlier["command"].splitlines(), command]))
     study_of(
         Interactions.load_npz(given.data),
         name=Path(given.data).stem,
@@ -206,9 +209,9 @@ def main(arguments: list[str] | None = None) -> None:
         names=names,
         device=given.device,
         params=params,
-        known=json.loads(out.read_text())["runs"] if out.exists() else (),
+        known=earlier["runs"],
         tell=lambda line: print(line, flush=True),
-        keep=lambda record: write(out, {**record, "command": command}),
+        keep=lambda record: write(out, {**record, "command": "\n".join(commands)}),
     )
 
 

@@ -39,7 +39,8 @@ def refreshed(page: str, docs: Path) -> str:
             return found(load_record(docs / link[1]))
         record = json.loads((docs / link[1]).read_text(encoding="utf-8"))
         tell = {"convergence": told_convergence, "rg-step": told_steps}[record["benchmark"]]
-        return f"{tell(record)}\n\n    {record['command']}\n"
+        commands = "\n".join(f"    {line}" for line in record["command"].splitlines())
+        return f"{tell(record)}\n\n{commands}\n"
 
     return filled(page, content)
 
@@ -161,12 +162,12 @@ def figure(record: Record) -> Record:
     curves = by_name(record)
     names = list(curves)
     same = [name for name in names if "convergence" in curves[name][0]]
-    x = alt.X("seconds:Q", scale=alt.Scale(type="log"), title="seconds", axis=alt.Axis(format="~g"))
+    x = alt.X("seconds:Q", scale=alt.Scale(type="log", nice=False), title="seconds", axis=alt.Axis(format="~g"))
 
     def panel(field: str, title: str, shown: list[str], y: Any) -> Any:
         values = [point for point in points if point[field] is not None and point["name"] in shown]
         colour = alt.Color("name:N", title=None, sort=shown, legend=alt.Legend(orient="bottom", columns=2))
-        dash = alt.StrokeDash("name:N", sort=shown, legend=None)
+        dash = alt.StrokeDash("name:N", title=None, sort=shown)
         chart = alt.Chart({"values": values}).mark_line(opacity=0.8, strokeWidth=1.5)
         encoded = chart.encode(x=x, y=y, color=colour, strokeDash=dash, detail="seed:N")
         return encoded.properties(title=title, width=420, height=300)
