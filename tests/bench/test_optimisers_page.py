@@ -54,3 +54,4 @@ def test_the_figure_has_a_line_for_every_split(study):
     assert {point["name"] for point in left} <= set(convergence.RG2_NAMES)
     assert {point["name"] for point in right} == set(convergence.NAMES)
     assert all(point["excess"] > 0 for point in left)
+    assert len(set(optimisers_page.COLOURS)) == len(convergence.NAMES)

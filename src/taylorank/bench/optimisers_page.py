@@ -25,6 +25,11 @@ from taylorank.selection.record import load_record
 LINK = re.compile(r"\[record\]\(((?:optimisers|reports)/\S+?\.json)\)")
 # What the papers say of RG² by each optimiser (001, Table 2).
 PAPERS = {"RG², ALS": "linear", "RG², row ALS": "linear", "RG², Newton-CG": "superlinear", "RG², Adam": "sublinear"}
+# One for each of NAMES.
+COLOURS = (
+    *("#1f77b4", "#ff7f0e", "#d62728", "#7b3fa0", "#2ca02c", "#17a2b8", "#8c564b"),
+    *("#e377c2", "#5f6b6d", "#9a9b1d", "#26418f", "#a83a5b", "#4f6b2a", "#000000"),
+)
 Record = dict[str, Any]
 
 
@@ -166,8 +171,10 @@ def figure(record: Record) -> Record:
 
     def panel(field: str, title: str, shown: list[str], y: Any) -> Any:
         values = [point for point in points if point[field] is not None and point["name"] in shown]
-        colour = alt.Color("name:N", title=None, sort=shown, legend=alt.Legend(orient="bottom", columns=2))
-        dash = alt.StrokeDash("name:N", title=None, sort=shown)
+        legend = alt.Legend(orient="bottom", columns=2, symbolSize=400)
+        scale = alt.Scale(domain=list(NAMES), range=list(COLOURS))  # a name has one colour in all figures
+        colour = alt.Color("name:N", title=None, scale=scale, legend=legend)
+        dash = alt.StrokeDash("name:N", title=None, scale=alt.Scale(domain=list(NAMES)), legend=legend)
         chart = alt.Chart({"values": values}).mark_line(opacity=0.8, strokeWidth=1.5)
         encoded = chart.encode(x=x, y=y, color=colour, strokeDash=dash, detail="seed:N")
         return encoded.properties(title=title, width=420, height=300)
@@ -178,7 +185,6 @@ def figure(record: Record) -> Record:
     right = panel("metric", f"{record['settings']['metric']} on validation data", names, linear)
     spec: Record = (
         alt.hconcat(left, right)
-        .resolve_scale(color="independent", strokeDash="independent")
         .properties(background="white", title=f"{record['data']['name']}, every split a line")
         .to_dict()
     )
