@@ -63,6 +63,7 @@ PILOT = (
     "nce-plateaus-on-ml-1m",
     "finding-3-on-ml-1m",
     "gains-in-every-regime",
+    "rg-under-first-order-steps",
 )
 
 

@@ -200,10 +200,11 @@ def first_order(seed: int) -> Numbers:
 
 
 def judge_first_order(n: Numbers) -> Judgement:
-    """The advantage persists: RG² is at the target before softmax."""
+    """Printed: at the target three times before softmax. Corrected: on a level with it, and well before draws."""
     rg, soft, sampled = n["rg2"], n["softmax"], n["sampled-softmax-all"]
+    to_softmax, to_draws = (other["seconds to target"] / rg["seconds to target"] for other in (soft, sampled))
     return Judgement(
-        decide(rg["seconds to target"] < soft["seconds to target"]),
+        decide(to_softmax >= 3, to_softmax > 0.5 and to_draws > 1.5),
         f"with Adam on equal epochs RG² reaches NDCG@10 {n['target']:.3f} in {rg['seconds to target']:.2f} s, softmax "
         f"in {soft['seconds to target']:.2f} s, sampled softmax in {sampled['seconds to target']:.2f} s; the peaks are "
         f"{rg['peak']:.3f}, {soft['peak']:.3f} and {sampled['peak']:.3f}",
@@ -269,7 +270,8 @@ CLAIMS = (
         judge=judge_first_order,
         change=lambda numbers: {**numbers, "rg2": {**numbers["rg2"], "seconds to target": 1e9}},
         change_in_words="an RG² that never gets there",
-        correction="",
+        correction="By gradients RG² takes about as long as softmax and less than losses with draws; the factor that "
+        "ALS brings does not carry over.",
         needs_torch=True,
     ),
 )

@@ -19,7 +19,8 @@ BLOCK = 1 << 20
 _OVERLAP = 1 << 16
 _LONGEST_ROW = 1 << 26
 _SEMICOLON = ord(";")
-_VALUE = rb"(?:(?:_binary )?'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'|[^',()]++)"
+# no possessive repeats: Python before 3.11.5 gets them wrong where they stand in a group
+_VALUE = rb"(?:(?:_binary )?'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|[^',()]+)"
 _ESCAPES = {b"0": b"\0", b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z": b"\x1a"}
 _ESCAPE = re.compile(rb"\\(.)|''", re.DOTALL)
 
@@ -98,7 +99,7 @@ class _Window:
     def rows(self, width: int) -> Iterator[list[Column]]:
         """Yield the rows of one INSERT, as many at a time as are in memory."""
         row = rb"\s*\(" + rb",".join([_VALUE] * width) + rb"\)\s*"
-        several = re.compile(rb"(?:" + row + rb",)*+(?:" + row + rb";)?+", re.DOTALL)
+        several = re.compile(rb"(?:" + row + rb",)*(?:" + row + rb";)?", re.DOTALL)
         values = rb",".join([rb"(" + _VALUE + rb")"] * width)
         one = re.compile(rb"\s*\(" + values + rb"\)\s*()[,;]", re.DOTALL)  # two groups or more make tuples
         while True:
