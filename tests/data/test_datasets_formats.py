@@ -145,7 +145,7 @@ def test_a_review_without_a_product_is_refused(folder):
 @pytest.mark.parametrize(
     "content",
     [b"", gzip.compress(b""), b"not gzip at all", gzip.compress(b"x" * 10_000)[:-9]],
-    ids=["no bytes", "nothing packed", "not gzip", "cut"],  # gzip writes the time of day: names made from it would change
+    ids=["no bytes", "nothing packed", "not gzip", "cut"],  # not from the content, which has the time of day
 )
 def test_a_damaged_gzip_file_is_refused(folder, content):
     (folder / AMAZON).write_bytes(content)

@@ -131,32 +131,6 @@ def test_callback_hears_of_every_epoch_and_stops_the_fit(parts):
     assert all(np.isfinite(loss) and seconds > 0 for _, loss, seconds in told)
 
 
-def test_warm_start_begins_with_the_factors_given(parts):
-    train = parts[0]
-    closed = tr.RG2(8).fit(train)
-    start = quick(epochs=1, learning_rate=0.0).fit(train, start=closed)
-    np.testing.assert_allclose(start.scores(np.arange(5)), closed.user_factors[:5] @ closed.item_factors.T, atol=1e-4)
-    with pytest.raises(ParameterError, match="factors"):
-        quick(factors=4).fit(train, start=closed)
-
-
-@pytest.mark.parametrize("backbone", ["mf", "lightgcn"])
-def test_warm_start_leaves_alone_what_the_other_model_does_not_know(parts, backbone):
-    train = parts[0]
-    rows = train.by_user.row_of_entry()
-    known = tr.RG2(8).fit(train.select((rows < 150) & (train.by_user.indices < 50), "a part").core(1))
-    cold, warm = (
-        quick(backbone=backbone, epochs=1, learning_rate=0.0, options={"layers": 0} if backbone == "lightgcn" else None)
-        for _ in range(2)
-    )
-    cold, warm = cold.fit(train), warm.fit(train, start=known)
-    there = known.users.positions(train.user_ids)
-    np.testing.assert_array_equal(warm.user_factors[there < 0], cold.user_factors[there < 0])
-    np.testing.assert_allclose(warm.user_factors[there >= 0], known.user_factors[there[there >= 0]], atol=1e-6)
-    assert (there < 0).any()
-    assert not np.array_equal(warm.item_factors, cold.item_factors)
-
-
 def test_towers_with_features_come_back_from_a_file(parts, tmp_path):
     train = parts[0]
     features = sparse.random_array((train.n_items, 5), density=0.4, rng=np.random.default_rng(0), format="csr")

@@ -132,9 +132,8 @@ def draw(name: str, measure: Measure, fit_seconds: float) -> Curve:
     if name == "RG², ALS from softmax":
         softmax = study.neural("softmax", "softmax").fit(study.train)
         return curves.shared_als(measure, start=softmax)
-    if name == "softmax, Adam from RG²":  # the expansion of this very softmax: uniform proposal, users by their totals
-        start, seconds = timed(lambda: study.closed(proposal_exponent=0.0, context_exponent=1.0).fit(study.train))
-        return curves.neural(study, "softmax", "softmax", start=start, head_start=seconds)
+    if name == "softmax, Adam from RG²":
+        return curves.neural(study, "softmax", "softmax", start=measure.model, head_start=fit_seconds)
     if name in OTHERS:
         loss, more = OTHERS[name]
         return curves.neural(study, loss, loss, **more)

@@ -44,7 +44,7 @@ class Study:
     def closed(self, **more: Any) -> RG2:
         """Return RG² as the study has it, unfitted."""
         given = {"regularization": self.regularization, "random_state": self.seed, **self.params.get("rg2", {})}
-        return RG2(self.factors, **{**given, **more})
+        return RG2(self.factors, **given, **more)
 
     def objective(self) -> RG2Objective:
         """Return the objective that all RG² curves are measured by."""

@@ -170,9 +170,9 @@ class Neural(FactorModel):
 
         `callback` hears of every epoch (`FitProgress`) and stops the fit by returning True. With `valid` the `metric`
         is measured after each epoch; the fit stops when it has not improved for `patience` epochs and keeps the best.
-        `start`, a fitted factor model such as RG2, gives the first embeddings. If the fit is interrupted (Ctrl-C),
-        `checkpoint` is the file that it leaves; the same call goes on from there, on the CPU to the same bits. A fit
-        that does not end leaves the model as it was.
+        `start`, a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is least. If
+        the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call goes on from there, on
+        the CPU to the same bits. A fit that does not end leaves the model as it was.
         """
         require_torch()
         from taylorank.training.run import run_training

@@ -27,6 +27,7 @@ from taylorank.training.newton import NewtonRecipe
 from taylorank.training.restore import build, flat_weights, histories_of, vectors_of
 from taylorank.training.second_order import NAME as SECOND_ORDER
 from taylorank.training.second_order import SecondOrder
+from taylorank.training.warm import scale_start, warm_start
 
 if TYPE_CHECKING:
     from taylorank.training.neural import Neural
@@ -98,6 +99,8 @@ def run_training(
         if start is not None:
             warm_start(parts, start, data)
         loop = make_loop(model, parts, data, device)
+        if start is not None and isinstance(loop, FirstOrder):
+            scale_start(loop, start, data)
         follow = _Follow(model, data, loop, valid=valid, metric=metric, callback=callback, kept=kept)
         while loop.epochs_done < model.epochs and follow.since_best < patience and not loop.finished:
             if follow.epoch():
@@ -223,31 +226,6 @@ def make_feed(model: Neural, parts: Parts, data: Interactions, device: str) -> F
     if parts.criterion.kind in ("exact", "product", "refresh"):
         return UserFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["users"], device=device)
     return PairFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["pairs"], device=device)
-
-
-def warm_start(parts: Parts, start: FactorModel, data: Interactions) -> None:
-    """Begin from the vectors of a fitted model; users and items that it does not know keep their random ones."""
-    if not isinstance(start, FactorModel):
-        raise ParameterError(f"start={start!r} has no factors", "give a fitted factor model, such as RG2")
-    if parts.criterion.scoring == "tree":
-        raise ParameterError("a tree has no vectors of items to begin from", "leave start out, or take another loss")
-    sides = []
-    for own, theirs, vectors in (
-        (data.users, start.users, start.user_factors),
-        (data.items, start.items, start.item_factors),
-    ):
-        if vectors.shape[1] != parts.backbone.factors:
-            raise ParameterError(
-                f"start has vectors of {vectors.shape[1]} numbers and this model of {parts.backbone.factors}",
-                "give a model whose vectors are its factors, as many as here: RG2, or Neural('softmax')",
-            )
-        position = theirs.positions(own.values)
-        if not (position >= 0).any():
-            raise ParameterError("start knows none of these users or items", "check that both use the same ids")
-        rows = np.full((len(own), vectors.shape[1]), np.nan, dtype=np.float32)
-        rows[position >= 0] = vectors[position[position >= 0]]
-        sides.append(torch.as_tensor(rows))
-    parts.backbone.warm_start(*sides)
 
 
 def chosen_device(device: str) -> str:

@@ -1,0 +1,99 @@
+"""A fit that begins at the vectors of another model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from taylorank.data import Interactions
+from taylorank.errors import ParameterError
+from taylorank.models.factor import FactorModel
+from taylorank.training.first_order import FirstOrder, Parts
+
+SMALLEST = 2.0**-40  # of scales tried
+
+
+def warm_start(parts: Parts, start: FactorModel, data: Interactions, *, scale: float = 1.0) -> None:
+    """Begin from the vectors of a fitted model, scores times `scale`.
+
+    Users and items that it does not know keep their random vectors.
+    """
+    if not isinstance(start, FactorModel):
+        raise ParameterError(f"start={start!r} has no factors", "give a fitted factor model, such as RG2")
+    if parts.criterion.scoring == "tree":
+        raise ParameterError("a tree has no vectors of items to begin from", "leave start out, or take another loss")
+    sides = []
+    for own, theirs, vectors in (
+        (data.users, start.users, start.user_factors),
+        (data.items, start.items, start.item_factors),
+    ):
+        if vectors.shape[1] != parts.backbone.factors:
+            raise ParameterError(
+                f"start has vectors of {vectors.shape[1]} numbers and this model of {parts.backbone.factors}",
+                "give a model whose vectors are its factors, as many as here: RG2, or Neural('softmax')",
+            )
+        position = theirs.positions(own.values)
+        if not (position >= 0).any():
+            raise ParameterError("start knows none of these users or items", "check that both use the same ids")
+        rows = np.full((len(own), vectors.shape[1]), np.nan, dtype=np.float32)
+        rows[position >= 0] = vectors[position[position >= 0]] * math.sqrt(scale)
+        sides.append(torch.as_tensor(rows))
+    parts.backbone.warm_start(*sides)
+
+
+def scale_start(loop: FirstOrder, start: FactorModel, data: Interactions) -> float:
+    """Begin at α o, o the scores of `start`, α the power of √2 at which the loss of a batch is least; return α.
+
+    Losses disagree on scales: a score of RG² is about N/|I_x| at a positive, where one of softmax is about its
+    logarithm. From the former, softmax begins far above the loss of scores that are all 0. Cosines know no scale.
+    """
+    if loop.parts.backbone.similarity.kind == "cosine":
+        return 1.0
+    before = loop.state()
+    batch = next(iter(loop.feed.batches(loop.generator)))
+    drawn = loop.generator.get_state()
+
+    @torch.no_grad()
+    def loss_at(scale: float) -> float:
+        loop.restore(before)  # moments that a loss keeps between steps are none of this scale's
+        warm_start(loop.parts, start, data, scale=scale)
+        loop.generator.set_state(drawn)
+        return float(loop.loss(batch))
+
+    loop.parts.backbone.eval()
+    best = best_power(loss_at)
+    loop.restore(before)
+    warm_start(loop.parts, start, data, scale=best)
+    return best
+
+
+def best_power(loss_at: Callable[[float], float]) -> float:
+    """Return the power of √2 at which a loss with one valley is least: steps of 4 from 1, then halves of them.
+
+    >>> best_power(lambda scale: abs(scale - 0.02))  # 2 ** -5.5 is 0.022
+    0.02209708691207961
+    >>> best_power(lambda scale: float("nan") if scale > 0.1 else scale * scale - scale / 64)
+    0.0078125
+    """
+    known: dict[float, float] = {}
+
+    def value(scale: float) -> float:
+        if scale not in known:
+            found = loss_at(scale)
+            known[scale] = found if math.isfinite(found) else math.inf
+        return known[scale]
+
+    here, step = 1.0, 4.0
+    while step >= math.sqrt(2):
+        around = [scale for scale in (here / step, here * step) if scale >= SMALLEST]
+        best = min([here, *around], key=value)  # at a tie the scale as it is
+        if best == here and value(here) == math.inf and here / step >= SMALLEST:
+            best = here / step
+        if best == here:
+            step = math.sqrt(step)
+        else:
+            here = best
+    return here
