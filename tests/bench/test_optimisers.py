@@ -14,6 +14,7 @@ from taylorank.bench import convergence, rg_step  # noqa: E402
 from taylorank.bench.curves import Measure, Study, as_weighted  # noqa: E402
 from taylorank.bench.first_order_rg import _loss  # noqa: E402
 from taylorank.bench.orders import convergence as orders  # noqa: E402
+from taylorank.errors import ParameterError  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,35 @@ def test_longer_runs_reach_the_optimum():
         assert run["curves"][name]["seconds_to"]["0.001"] > 0, name
     assert run["curves"]["RG², Newton-CG"]["convergence"]["kind"] == "superlinear"
     assert run["curves"]["RG², ALS"]["convergence"]["kind"] == "linear"
+
+
+def test_a_study_goes_on_from_its_file_and_from_no_other(tmp_path, capsys):
+    tr.planted(60, 30, interactions=600).save_npz(tmp_path / "d.npz")
+    out, settings = tmp_path / "found.json", tmp_path / "settings.json"
+
+    def run(*more, rate=0.1):
+        settings.write_text(json.dumps({"bpr": {"learning_rate": rate}}))
+        given = [str(tmp_path / "d.npz"), "--factors", "2", "--epochs", "2", "--curves", "BPR;WRMF"]
+        convergence.main([*given, "--params", str(settings), "--json", str(out), *more])
+        told = capsys.readouterr().out
+        return json.loads(out.read_text()), [name for name in ("BPR", "WRMF") if name in told]
+
+    first, drawn = run()
+    assert drawn == ["BPR", "WRMF"]
+    again, drawn = run()
+    assert drawn == []
+    assert again["runs"][0]["curves"] == first["runs"][0]["curves"]
+    with pytest.raises(ParameterError, match="other parameters of BPR; --again 'BPR'"):
+        run(rate=0.2)
+    with pytest.raises(ParameterError, match="another study: epochs differ"):
+        run("--epochs", "3")
+    assert json.loads(out.read_text()) == again
+    changed, drawn = run("--again", "BPR", rate=0.2)
+    assert drawn == ["BPR"]
+    assert changed["runs"][0]["curves"]["WRMF"] == first["runs"][0]["curves"]["WRMF"]
+    more, drawn = run("--seeds", "1", rate=0.2)
+    assert drawn == ["BPR", "WRMF"]
+    assert [one["seed"] for one in more["runs"]] == [0, 1]
 
 
 def test_rg_as_weights_per_cell_is_the_same_objective():

@@ -82,13 +82,13 @@ class Backbone(nn.Module, ABC):
         """Return |e_x|² + |e_y|² of the embeddings that a pair touches, for a penalty; of e_y alone without users."""
 
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
-        """Begin at given factors; rows of NaN stay as they are."""
+        """Begin at given factors; rows and columns of NaN stay as they are."""
         raise ParameterError(f"{type(self).__name__} cannot begin at given factors", "use mf or lightgcn")
 
 
 @torch.no_grad()
 def with_rows(table: Tensor, factors: Any, *, name: str, scale: float = 1.0) -> Tensor:
-    """Return `factors` times `scale`; where a row of them is NaN, nothing is known of it and the table's stands."""
+    """Return `factors` times `scale`; rows and columns of NaN, of which nothing is known, are those of the table."""
     values = factors if isinstance(factors, Tensor) else torch.tensor(factors)
     rows, width = table.shape
     if values.shape != table.shape:
@@ -96,10 +96,12 @@ def with_rows(table: Tensor, factors: Any, *, name: str, scale: float = 1.0) -> 
         raise ParameterError(
             f"{name} are {shape} and the embeddings {rows} × {width}", "fit them with the same factors"
         )
-    known = ~torch.isnan(values).all(1)
-    if not bool(known.any()) or not bool(torch.isfinite(values[known]).all()):
+    row = torch.isnan(values).all(1)
+    column = torch.isnan(values[~row]).all(0)
+    unknown = row[:, None] | column
+    if bool(unknown.all()) or not bool(torch.isfinite(values[~unknown]).all()):
         raise ParameterError(f"{name} hold values that are not finite", "fit them again")
-    return torch.where(known.to(table.device)[:, None], values.to(table) * scale, table)
+    return torch.where(unknown.to(table.device), table, values.to(table) * scale)
 
 
 def squared_lengths(table: Tensor, rows: Tensor, *, sparse: bool = False) -> Tensor:

@@ -81,7 +81,7 @@ class LightGCN(Backbone):
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
         """Begin with E = [user_factors; item_factors]; the scores are those of the smoothed factors.
 
-        Rows of NaN stay as they are.
+        Rows and columns of NaN stay as they are.
         """
         users = with_rows(self.embeddings[: self.n_users], user_factors, name="user_factors")
         items = with_rows(self.embeddings[self.n_users :], item_factors, name="item_factors")

@@ -84,7 +84,7 @@ class MF(Backbone):
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
         """Begin at given factors, whose inner products the scores then are (cosine keeps their directions alone).
 
-        Rows of NaN stay as they are.
+        Rows and columns of NaN stay as they are.
         """
         scale = self.similarity.temperature if self.similarity.kind == "dot" else 1.0
         users = with_rows(self.user_factors, user_factors, name="user_factors", scale=scale)

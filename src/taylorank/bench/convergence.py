@@ -6,7 +6,7 @@ to the RG² curves (`bench.orders`), whose optimum the SVD knows.
 
     python -m taylorank.bench.convergence ml-1m.npz --seeds 0,1,2 --json convergence-ml-1m.json
 
-A file that is there already is gone on from: what it has is not drawn again.
+A file that is there already is gone on from: what it has is not drawn again, unless `--again` names it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,23 @@ from taylorank.bench.curves import Curve, Measure, Study, thin, timed
 from taylorank.bench.machine import describe_machine
 from taylorank.bench.orders import convergence
 from taylorank.data import Interactions, planted
+from taylorank.errors import ParameterError
 from taylorank.output import atomic_path
 from taylorank.solvers import solve_spectral
 
-# With 32 draws for losses that draw, and cosines where the loss was made for them.
-OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "BPR": ("bpr", {"negatives": 32}),
-    "BCE": ("bce", {"negatives": 32}),
-    "SSM": ("sampled-softmax", {"negatives": 256, "temperature": 0.2}),
-    "UIB": ("uib", {"negatives": 32}),
-    "SML": ("sml", {"negatives": 32}),
-}
+OTHERS = {"BPR": "bpr", "BCE": "bce", "SSM": "sampled-softmax", "UIB": "uib", "SML": "sml"}
 RG2_NAMES = ("RG², SVD", "RG², ALS", "RG², row ALS", "RG², Newton-CG", "RG², Adam", "RG², ALS from softmax")
 NAMES = (*RG2_NAMES, "softmax, Adam", "softmax, Adam from RG²", *OTHERS, "WRMF")
+# Whose parameters a curve has, beside those of RG² itself, which decide all curves that are measured by its loss.
+PARAMS_OF = {
+    "RG², Newton-CG": ("newton",),
+    "RG², Adam": ("adam",),
+    "RG², ALS from softmax": ("softmax",),
+    "softmax, Adam": ("softmax",),
+    "softmax, Adam from RG²": ("softmax", "rg2"),
+    **{name: (loss,) for name, loss in OTHERS.items()},
+    "WRMF": ("wrmf",),
+}
 Record = dict[str, Any]
 TARGETS = (1e-2, 1e-3, 1e-6)  # of L(0) − L*
 
@@ -61,13 +65,14 @@ def study_of(
     names: tuple[str, ...] = NAMES,
     device: str = "auto",
     params: dict[str, dict[str, Any]] | None = None,
-    known: Sequence[Record] = (),
+    earlier: Record | None = None,
+    again: Sequence[str] = (),
     tell: Callable[[str], object] = lambda line: None,
     keep: Callable[[Record], object] = lambda record: None,
 ) -> Record:
     """Split 80/10/10 and draw every curve of `names` for every seed, of the split and of the start.
 
-    `known` are runs of an earlier study, whose curves are not drawn again; `keep` is given the record after each curve.
+    Curves of an `earlier` record are not drawn again, unless `again` names them; `keep` is given the record after each.
     """
     record: Record = {
         "benchmark": "convergence",
@@ -78,20 +83,46 @@ def study_of(
             "regularization": regularization,
             "metric": metric,
             "params": params or {},
-            "others": {title: {"loss": loss, **more} for title, (loss, more) in OTHERS.items()},
         },
         "machine": describe_machine(),
-        "runs": [run for run in known if run["seed"] not in seeds],
     }
+    known = [] if earlier is None else still_known(earlier, record, again=again)
+    record["runs"] = [run for run in known if run["seed"] not in seeds]
     for seed in seeds:
         train, valid, _ = data.split((0.8, 0.1, 0.1), seed=seed)
         study = Study(train, valid, factors, regularization, epochs, metric, seed, device, params or {})
-        earlier: Record = next((run["curves"] for run in known if run["seed"] == seed), {})
+        found: Record = next((run["curves"] for run in known if run["seed"] == seed), {})
         record["runs"].append({})
-        for run in seed_by_curve(study, names, dict(earlier), tell):
+        for run in seed_by_curve(study, names, dict(found), tell):
             record["runs"][-1] = run
             keep(record)
     return record
+
+
+def still_known(earlier: Record, now: Record, *, again: Sequence[str]) -> list[Record]:
+    """Return the runs of an earlier record without the curves to draw again; refuse one of another study.
+
+    Seconds of another machine, or losses under other settings, would stand in one figure as if they were of this.
+    """
+    runs = [
+        {**run, "curves": {name: curve for name, curve in run["curves"].items() if name not in again}}
+        for run in earlier["runs"]
+    ]
+    if not runs:
+        return []
+    old, new = earlier["settings"], now["settings"]
+    other = [part for part in new if part != "params" and old.get(part) != new[part]]
+    other += [] if earlier["data"] == now["data"] else ["data"]
+    other += [] if earlier["machine"]["cpu"] == now["machine"]["cpu"] else ["machine"]
+    changed = {one for one in {*old["params"], *new["params"]} if old["params"].get(one) != new["params"].get(one)}
+    other += ["params of RG²"] if "rg2" in changed else []
+    kept = dict.fromkeys(name for run in runs for name in run["curves"])
+    stale = [name for name in kept if changed & {*PARAMS_OF.get(name, ())}]
+    if other:
+        raise ParameterError(f"the file is of another study: {', '.join(other)} differ", "give another --json")
+    if stale:
+        raise ParameterError(f"the file has other parameters of {', '.join(stale)}", f"--again '{';'.join(stale)}'")
+    return runs
 
 
 def seed_by_curve(
@@ -135,8 +166,7 @@ def draw(name: str, measure: Measure, fit_seconds: float) -> Curve:
     if name == "softmax, Adam from RG²":
         return curves.neural(study, "softmax", "softmax", start=measure.model, head_start=fit_seconds)
     if name in OTHERS:
-        loss, more = OTHERS[name]
-        return curves.neural(study, loss, loss, **more)
+        return curves.neural(study, OTHERS[name], OTHERS[name])
     simple: dict[str, Callable[[], Curve]] = {
         "RG², SVD": lambda: curves.spectral(measure),
         "RG², ALS": lambda: curves.shared_als(measure),
@@ -185,18 +215,20 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--regularization", type=float, default=0.2, help="τ/σ₁ of RG²")
     parser.add_argument("--seeds", default="0", help="with commas between")
     parser.add_argument("--curves", default=";".join(NAMES), help="with semicolons between")
+    parser.add_argument("--again", default="", help="curves to draw again, as --curves: the file's are dropped")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--params", help='JSON file of parameters by contender: {"softmax": {"learning_rate": 0.03}}')
     parser.add_argument("--json", required=True, help="file for the results")
     given = parser.parse_args(arguments)
+    again = tuple(filter(None, given.again.split(";")))
     names = tuple(given.curves.split(";"))
-    unknown = [name for name in names if name not in NAMES]
+    unknown = [name for name in (*names, *again) if name not in NAMES]
     if unknown:
         parser.error(f"no curve is called {unknown[0]!r}; choose from {'; '.join(NAMES)}")
     params = json.loads(Path(given.params).read_text()) if given.params else None
     out = Path(given.json)
-    earlier: Record = json.loads(out.read_text()) if out.exists() else {"runs": (), "command": ""}
-    command = shlex.join(["python", "-m", "taylorank.bench.convergence", *sys.argv[1:]])
+    earlier: Record = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {"runs": [], "command": ""}
+    command = shlex.join(["python", "-m", "taylorank.bench.convergence", *(arguments or sys.argv[1:])])
     commands = list(dict.fromkeys([*earlier["command"].splitlines(), command]))
     study_of(
         Interactions.load_npz(given.data),
@@ -208,7 +240,8 @@ def main(arguments: list[str] | None = None) -> None:
         names=names,
         device=given.device,
         params=params,
-        known=earlier["runs"],
+        earlier=earlier,
+        again=again,
         tell=lambda line: print(line, flush=True),
         keep=lambda record: write(out, {**record, "command": "\n".join(commands)}),
     )

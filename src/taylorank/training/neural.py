@@ -135,7 +135,7 @@ class Neural(FactorModel):
     @property
     def steps_compare(self) -> bool:
         """Whether two fits can be compared on the way: a rate that falls to 0 by the last epoch makes late winners."""
-        return self.schedule == "constant"
+        return self.optimizer == "newton" or self.schedule == "constant"
 
     @property
     def device_top_k(self) -> Any:
@@ -170,9 +170,9 @@ class Neural(FactorModel):
 
         `callback` hears of every epoch (`FitProgress`) and stops the fit by returning True. With `valid` the `metric`
         is measured after each epoch; the fit stops when it has not improved for `patience` epochs and keeps the best.
-        `start`, a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is least. If
-        the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call goes on from there, on
-        the CPU to the same bits. A fit that does not end leaves the model as it was.
+        `start`, a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is low (for
+        newton as they are). If the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call
+        goes on from there, on the CPU to the same bits. A fit that does not end leaves the model as it was.
         """
         require_torch()
         from taylorank.training.run import run_training

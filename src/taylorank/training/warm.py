@@ -13,20 +13,26 @@ from taylorank.errors import ParameterError
 from taylorank.models.factor import FactorModel
 from taylorank.training.first_order import FirstOrder, Parts
 
-SMALLEST = 2.0**-40  # of scales tried
+SMALLEST = 2.0**-24  # of scales tried: scores of about 0
+ENOUGH = 0.99  # of what the best scale gains on scores of 0
 
 
 def warm_start(parts: Parts, start: FactorModel, data: Interactions, *, scale: float = 1.0) -> None:
     """Begin from the vectors of a fitted model, scores times `scale`.
 
-    Users and items that it does not know keep their random vectors.
+    Users and items that it does not know keep their random vectors. So do factors that are 0 for all users and items,
+    as RG² leaves them below its threshold: where both sides are 0, so are both gradients, for ever.
     """
     if not isinstance(start, FactorModel):
         raise ParameterError(f"start={start!r} has no factors", "give a fitted factor model, such as RG2")
-    if parts.criterion.scoring == "tree":
+    theirs = getattr(start, "loss", None)
+    if parts.criterion.scoring == "tree" or theirs == "hsm":
         raise ParameterError("a tree has no vectors of items to begin from", "leave start out, or take another loss")
+    if parts.criterion.scoring == "distance" or theirs == "sml":
+        raise ParameterError("distances and inner products give each other no start", "leave start out")
+    alive = start.user_factors.any(0) | start.item_factors.any(0)
     sides = []
-    for own, theirs, vectors in (
+    for own, known, vectors in (
         (data.users, start.users, start.user_factors),
         (data.items, start.items, start.item_factors),
     ):
@@ -35,17 +41,17 @@ def warm_start(parts: Parts, start: FactorModel, data: Interactions, *, scale: f
                 f"start has vectors of {vectors.shape[1]} numbers and this model of {parts.backbone.factors}",
                 "give a model whose vectors are its factors, as many as here: RG2, or Neural('softmax')",
             )
-        position = theirs.positions(own.values)
+        position = known.positions(own.values)
         if not (position >= 0).any():
             raise ParameterError("start knows none of these users or items", "check that both use the same ids")
         rows = np.full((len(own), vectors.shape[1]), np.nan, dtype=np.float32)
-        rows[position >= 0] = vectors[position[position >= 0]] * math.sqrt(scale)
+        rows[position >= 0] = np.where(alive, vectors[position[position >= 0]] * math.sqrt(scale), np.nan)
         sides.append(torch.as_tensor(rows))
     parts.backbone.warm_start(*sides)
 
 
 def scale_start(loop: FirstOrder, start: FactorModel, data: Interactions) -> float:
-    """Begin at α o, o the scores of `start`, α the power of √2 at which the loss of a batch is least; return α.
+    """Begin at α o, o the scores of `start`, α a power of √2 at which the loss of a batch is low; return α.
 
     Losses disagree on scales: a score of RG² is about N/|I_x| at a positive, where one of softmax is about its
     logarithm. From the former, softmax begins far above the loss of scores that are all 0. Cosines know no scale.
@@ -71,12 +77,17 @@ def scale_start(loop: FirstOrder, start: FactorModel, data: Interactions) -> flo
 
 
 def best_power(loss_at: Callable[[float], float]) -> float:
-    """Return the power of √2 at which a loss with one valley is least: steps of 4 from 1, then halves of them.
+    """Return the smallest power of √2 tried that has 99 % of what the best gains on scores of 0.
+
+    The best is looked for in steps of 4 from 1, then of 2, then of √2. It is not taken itself, because where the
+    scores separate the data some losses fall for ever, to where nothing is left of their gradients.
 
     >>> best_power(lambda scale: abs(scale - 0.02))  # 2 ** -5.5 is 0.022
     0.02209708691207961
     >>> best_power(lambda scale: float("nan") if scale > 0.1 else scale * scale - scale / 64)
     0.0078125
+    >>> best_power(lambda scale: math.exp(-scale))
+    8.0
     """
     known: dict[float, float] = {}
 
@@ -86,14 +97,18 @@ def best_power(loss_at: Callable[[float], float]) -> float:
             known[scale] = found if math.isfinite(found) else math.inf
         return known[scale]
 
+    def enough(best: float) -> list[float]:
+        bound = value(SMALLEST) - ENOUGH * (value(SMALLEST) - value(best))
+        return [scale for scale, loss in known.items() if loss <= bound]
+
     here, step = 1.0, 4.0
     while step >= math.sqrt(2):
+        while value(here) == math.inf and here > SMALLEST:
+            here /= step
         around = [scale for scale in (here / step, here * step) if scale >= SMALLEST]
         best = min([here, *around], key=value)  # at a tie the scale as it is
-        if best == here and value(here) == math.inf and here / step >= SMALLEST:
-            best = here / step
-        if best == here:
+        if best == here or here in enough(best):
             step = math.sqrt(step)
         else:
             here = best
-    return here
+    return min(enough(here), default=here)
