@@ -49,3 +49,4 @@ def test_the_rest_names_the_extra(use):
 
 def test_a_composition_can_be_named_and_shown():
     assert "Neural(loss='bpr'" in run("from taylorank.registry import model_named; print(model_named('bpr/lightgcn'))")
+    assert "temperature=1.0" in run("from taylorank.registry import model_named; print(model_named('ccl'))")

@@ -10,7 +10,7 @@ from taylorank.models.rg import RG2, RGX
 from taylorank.models.sampled import SampledRG2, SampledRGX
 from taylorank.models.weighted import IALS, WRMF, ReleasedRG
 from taylorank.training import Neural
-from taylorank.training.names import LOSS_NAMES
+from taylorank.training.names import COSINE_LOSSES, LOSS_NAMES
 
 MODELS: dict[str, type[Recommender]] = {
     "rg2": RG2,
@@ -50,7 +50,7 @@ def model_named(name: str) -> Recommender:
     parts = name.split("/")
     if len(parts) <= 3 and parts[0] in LOSS_NAMES:
         loss, backbone, sampler = [*parts, *("mf", "")[len(parts) - 1 :]]
-        return Neural(loss, backbone, sampler or None)
+        return Neural(loss, backbone, sampler or None, temperature=1.0 if loss in COSINE_LOSSES else None)
     raise _unknown(name)
 
 

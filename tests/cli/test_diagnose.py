@@ -40,7 +40,9 @@ def test_words_and_numbers_reach_screen_and_file(folder, tmp_path, capsys):
 
 def test_data_may_be_left_out(folder, capsys):
     assert run("diagnose", str(folder / "model.tr")) == 0
-    assert "Give validation data" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "`tune` finds it" in shown
+    assert "Give validation data" not in shown  # which would not help a model out of a file
 
 
 @pytest.mark.parametrize(("model", "words"), [("popularity.tr", "has no factors"), ("none.tr", "no such file")])

@@ -120,9 +120,23 @@ def test_words_come_before_numbers(model):
 def test_file_has_no_path_and_says_so(parts, model, tmp_path):
     model.save(tmp_path / "m.tr")
     again = tr.diagnose(tr.load(tmp_path / "m.tr"), parts[1])
-    assert any("Only a spectral fit" in line for line in again.words)
+    assert any("`tune` finds it" in line for line in again.words)
     fresh = tr.diagnose(model, parts[1]).numbers
     assert {name: fresh[name] for name in again.numbers} == pytest.approx(again.numbers)
+
+
+def test_histories_of_others_are_not_taken_for_the_data_of_the_fit(parts, model):
+    """Their objective is another one: what the threshold left of it says nothing of the model."""
+    folded = tr.diagnose(model.fold_in(parts[1].matrix[:2]))
+    assert "factors that are not 0" not in folded.numbers
+    assert not any("factors are 0" in line for line in folded.words)
+
+
+def test_targets_that_are_all_0_are_survived():
+    same = tr.Interactions.from_arrays(["a", "b"], ["x", "x"])
+    words = tr.diagnose(tr.RG2(1).fit(same)).words
+    assert any("All scores are 0" in line for line in words)
+    assert not any("factors=0" in line for line in words)
 
 
 def test_what_cannot_be_diagnosed_is_refused(parts, model):

@@ -57,6 +57,8 @@ def test_records_with_other_metrics_and_names_are_joined_on_what_they_share(reco
     assert "recall@5" in other["settings"]["metrics"]  # the parts are left alone
     with pytest.raises(DataError, match="lacks recall@5"):
         narrowed(records[0], ["recall@5"], like=records[0])
+    with pytest.raises(DataError, match="ndcg@10, which chose"):
+        narrowed(records[0], ["map@10"], like=records[0])
 
 
 def test_other_data_is_not_joined(records):

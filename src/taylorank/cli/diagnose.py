@@ -1,4 +1,4 @@
-"""`taylorank diagnose`: is the quadratic a fair stand-in for softmax here, and is the penalty right?"""
+"""`taylorank diagnose`: is the quadratic a fair stand-in for softmax here, and what did the penalty leave?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def diagnose(
     seed: Annotated[int, Parameter(help="Seed of the draw of users.")] = 0,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
-    """Say how a factor model's scores stand to softmax, how sound its systems are, and whether its penalty is right.
+    """Say how a factor model's scores stand to softmax, how sound its systems are, and what its penalty leaves.
 
     Example: taylorank diagnose model.tr valid.csv --json diagnosis.json
     """

@@ -11,6 +11,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from scipy import sparse
 
 from taylorank.data import Interactions
 from taylorank.errors import DataError
@@ -110,14 +111,17 @@ def open_checkpoint(
 
 def _told(value: Any) -> str:
     """Return what stands for a value that JSON does not know; of arrays and sparse matrices all that they hold."""
-    parts = [value, *(getattr(value, name, None) for name in ("indptr", "indices", "data"))]
-    arrays = [part for part in parts if isinstance(part, np.ndarray)]
-    if not arrays:
+    if sparse.issparse(value):
+        rows = sparse.csr_array(value)
+        arrays = [rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data]
+    elif isinstance(value, np.ndarray):
+        arrays = [value]
+    else:
         return str(value)
     held = hashlib.sha256()
     for array in arrays:
         held.update(f"{array.shape}{array.dtype}".encode() + array.tobytes())
-    return f"{type(value).__name__} {value.shape} {held.hexdigest()}"
+    return f"{value.shape} {held.hexdigest()}"
 
 
 def _unpacked(arrays: dict[str, Any], manifest: dict[str, Any]) -> tuple[State, list[dict[str, float]], dict[str, Any]]:

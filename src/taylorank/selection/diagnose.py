@@ -21,7 +21,7 @@ from taylorank.data.shuffle import check_seed
 from taylorank.errors import DataError
 from taylorank.models.histories import over_items
 from taylorank.models.logits import Logits, logits_of
-from taylorank.selection.spectrum import Spectrum, best_share, spectrum_of
+from taylorank.selection.spectrum import Spectrum, best_share, has_path, spectrum_of
 
 Floats = NDArray[np.float64]
 SMALL, LARGE = 0.3, 1.0  # of |o|: where the expansion holds, and where it has nothing to say
@@ -166,6 +166,8 @@ def _about_systems(numbers: dict[str, float]) -> list[str]:
 def _about_penalty(
     model: Any, spectrum: Spectrum, *, data: Interactions | None, numbers: dict[str, float]
 ) -> list[str]:
+    if not spectrum.rank:
+        return []
     words = [
         f"Of the variance of the targets the {spectrum.rank} factors hold {100 * spectrum.explained:.2g} %, of which "
         f"the threshold leaves {100 * spectrum.kept:.0f} %."
@@ -175,14 +177,13 @@ def _about_penalty(
             f"{model.factors - spectrum.rank} of {model.factors} factors are 0: factors={spectrum.rank} is the same "
             "model, or lower regularization to use them."
         )
+    if not has_path(model):
+        words.append("Which regularization data favour, a model out of a file or ALS does not know; `tune` finds it.")
+        return words
     if data is None:
         words.append("Give validation data to learn which regularization it favours.")
         return words
-    found = best_share(model, data)
-    if found is None:
-        words.append("Only a spectral fit, not a file or ALS, can say which regularization these data favour.")
-        return words
-    share, gain = found
+    share, gain = best_share(model, data)
     numbers["best regularization for RG² loss"] = share
     if abs(share - model.regularization) < 0.026:
         words.append(f"regularization={model.regularization:g} is right: the RG² loss on these data is lowest there.")

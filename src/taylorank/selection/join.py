@@ -22,6 +22,8 @@ def narrowed(record: Record, metrics: Sequence[str], *, like: Record) -> Record:
     missing = [metric for metric in metrics if metric not in record["settings"]["metrics"]]
     if missing:
         raise DataError(f"a comparison lacks {', '.join(missing)}", "leave it out, or compare again")
+    if record["settings"]["primary"] not in metrics:
+        raise DataError(f"{record['settings']['primary']}, which chose, is not among the metrics", "name it too")
     if record["settings"]["fingerprint"] != like["settings"]["fingerprint"]:
         raise DataError(
             f"a comparison is of other data ({record['data']['name']}, not {like['data']['name']})",
@@ -30,7 +32,7 @@ def narrowed(record: Record, metrics: Sequence[str], *, like: Record) -> Record:
     order = [metric for metric in like["settings"]["metrics"] if metric in metrics]
     runs = [run if run["error"] else _narrowed_run(run, order) for run in record["runs"]]
     settings = {**record["settings"], "metrics": order}
-    return {**copy.deepcopy(record), "data": like["data"], "settings": settings, "runs": runs}
+    return {**record, "data": like["data"], "settings": settings, "runs": runs}
 
 
 def _narrowed_run(run: dict[str, Any], metrics: Sequence[str]) -> dict[str, Any]:

@@ -38,11 +38,9 @@ class Spectrum:
 def spectrum_of(model: Any) -> Spectrum | None:
     """Return the spectrum of a fitted RG2 or RGX; None for other models, and where the training data is gone."""
     kind = getattr(model, "objective", None)
-    if not (isinstance(kind, type) and issubclass(kind, RG) and model.seen.nnz):
+    if not (isinstance(kind, type) and issubclass(kind, RG) and model._trained_on.is_of(model.seen)):
         return None
     objective: RG = model._objective(model.seen)
-    if len(objective.context) != len(model.user_factors):
-        return None
     P = np.sqrt(objective.context)[:, None] * model.user_factors.astype(np.float64)
     Q = np.sqrt(objective.proposal)[:, None] * model.item_factors.astype(np.float64)
     users, items = (np.asarray(np.linalg.qr(side, mode="r")) for side in (P, Q))  # two triangles have the same σ
@@ -56,16 +54,20 @@ def spectrum_of(model: Any) -> Spectrum | None:
         rank=len(D),
         threshold=threshold,
         largest=float(sigma[0]) if len(sigma) else threshold,
-        explained=energy / objective.squared_norm,
+        explained=energy / objective.squared_norm if objective.squared_norm else float("nan"),
         kept=float(D @ D) / energy if energy else 0.0,
     )
 
 
-def best_share(model: Any, data: Interactions) -> tuple[float, float] | None:
-    """Return the τ/σ₁ with the lowest RG² loss on `data`, and how much lower than the model's; None without a path."""
+def has_path(model: Any) -> bool:
+    """Whether the model knows its factors at other thresholds: it was fitted here, by the SVD."""
     path = model.__dict__.get("path_")
-    if path is None or len(path.context) != len(model.users):
-        return None
+    return path is not None and len(path.context) == len(model.users)
+
+
+def best_share(model: Any, data: Interactions) -> tuple[float, float]:
+    """Return the τ/σ₁ with the lowest RG² loss on `data`, and how much lower than the model's."""
+    path = model.path_
     shares = (*SHARES, float(model.regularization))
     losses = [_loss(model, data, *path.factors(model.factors, share)) for share in shares]
     best = int(np.argmin(losses))

@@ -29,8 +29,7 @@ with warnings.catch_warnings():  # the first jvp loads torch's own rules, with a
 class Encoders:
     """A module for the users and one for the items: row numbers (B,) → vectors (B, K).
 
-    `row_batch` rows are encoded at a time (None: all). `tables` names two parameters, (M, K) and (N, K), which are the
-    vectors themselves, where there are such: then a preconditioner can solve for a row at a time.
+    `row_batch` rows are encoded at a time (None: all).
 
     >>> users, items = (nn.Embedding(rows, 2) for rows in (3, 5))
     >>> encoders = Encoders(users, items, n_users=3, n_items=5)
@@ -46,7 +45,6 @@ class Encoders:
         n_users: int,
         n_items: int,
         row_batch: int | None = 1 << 16,
-        tables: tuple[nn.Parameter, nn.Parameter] | None = None,
     ) -> None:
         self.module = nn.ModuleList([users, items])
         check_deterministic(self.module)
@@ -61,18 +59,16 @@ class Encoders:
         ]
         self.sizes = [p.numel() for p in self.parameters]
         self._check_repeatable()
-        self.tables = None if tables is None else (self._place(tables[0]), self._place(tables[1]))
 
     @classmethod
     def of_backbone(cls, backbone: Any, *, row_batch: int | None = None) -> Encoders:
-        """Take the two sides of a backbone with a vector per user."""
+        """Take the two sides of a backbone with a vector per user; one that computes all at once is asked for all."""
         return cls(
             Side(backbone, "users"),
             Side(backbone, "items"),
             n_users=backbone.n_users,
             n_items=backbone.n_items,
-            row_batch=row_batch if backbone.rows_at_once is None else row_batch or backbone.rows_at_once,
-            tables=backbone.tables,
+            row_batch=None if backbone.rows_at_once is None else row_batch or backbone.rows_at_once,
         )
 
     def start(self) -> Tensor:
@@ -126,12 +122,6 @@ class Encoders:
                 raise ParameterError(
                     f"the encoder of the {name} gives other vectors each time it is asked", "take out what is random"
                 )
-
-    def _place(self, table: nn.Parameter) -> slice:
-        """Where in θ the parameter lies."""
-        number = next(i for i, parameter in enumerate(self.parameters) if parameter is table)
-        start = sum(self.sizes[:number])
-        return slice(start, start + self.sizes[number])
 
     def _split(self, flat: Tensor) -> Values:
         parts = torch.split(flat, self.sizes)

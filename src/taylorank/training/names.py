@@ -21,5 +21,6 @@ LOSS_NAMES = (
     "sml",
     "hsm",
 )
+COSINE_LOSSES = ("ccl",)  # which have no minimum where scores may grow
 BACKBONE_NAMES = ("mf", "lightgcn", "sasrec", "two-tower")
 SAMPLER_NAMES = ("uniform", "popularity", "dynamic", "in-batch")

@@ -1,4 +1,4 @@
-"""The softmax family as an estimator: a loss on a backbone, with draws from a sampler, trained by first-order steps."""
+"""The softmax family as an estimator: a loss on a backbone, with draws from a sampler, trained by gradients."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHOICES = {
 
 
 class Neural(FactorModel):
-    """Minimise Σ_(x,y) r_xy I_x^(ρ−1) ℓ(o_x; y) by Adam: o_xy the score of a backbone, ℓ a loss of the softmax family.
+    """Minimise Σ_(x,y) r_xy I_x^(ρ−1) ℓ(o_x; y): o_xy the score of a backbone, ℓ a loss of the softmax family.
 
     `taylorank.losses.names()`, `backbones.names()` and `samplers.names()` list the parts; docs/losses.md says what each
     loss is good for. Needs torch: pip install 'taylorank[torch]'.
@@ -63,7 +63,8 @@ class Neural(FactorModel):
     optimizer
         "adam", "adamw", "sgd", "sparse-adam"; or "newton" for rg2 and rgx on mf, lightgcn and two-tower: second-order
         steps over all pairs at once (see `training.newton`). An epoch is then one such step, `regularization` the λ of
-        RG2 (`penalty_` of a fitted one) on the vectors, `batch_size` the rows encoded at a time; there is no rate.
+        RG2 (`penalty_` of a fitted one) on the vectors, `batch_size` the rows of two-tower encoded at a time; there is
+        no rate.
     compile
         Compile the step with torch.compile.
     device
