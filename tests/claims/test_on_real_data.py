@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import taylorank as tr
@@ -12,8 +13,9 @@ from taylorank.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED
 from taylorank.claims.from_records import SAMPLING, WITHOUT
 from taylorank.claims.negatives import by_negatives_on_movielens, judge_ceiling, other_side
 from taylorank.ranking.protocol import PublishedSplit
-from taylorank.reproduce.tables import TABLES
+from taylorank.reproduce.tables import RECOMMENDATION, TABLES
 from taylorank.selection.record import save_record
+from taylorank.selection.summary import packed_users
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +25,8 @@ def pattern():
     return tr.compare(data, ["popularity", "ease"], seeds=(0,), trials=0).record
 
 
-def written(docs, pattern, values, *, table="ml-1m"):
-    """Write the record of a table in which every metric of a model is the value given."""
+def written(docs, pattern, values, *, table="ml-1m", part="", seeds=(0,)):
+    """Write the record of a table in which every metric of a model is the value given, on all seeds alike."""
     record = json.loads(json.dumps(pattern))
     (run,) = [one for one in record["runs"] if one["model"] == "ease"]
     told = {"low": None, "high": None, "seed_sd": None}
@@ -33,14 +35,28 @@ def written(docs, pattern, values, *, table="ml-1m"):
     record["summary"]["models"] = {
         name: {"metrics": {metric: {"mean": value, **told} for metric in metrics}} for name, value in values.items()
     }
-    record["runs"] = [{**run, "model": name} for name in values]
+    of_users = np.random.default_rng(0).permutation(np.linspace(0.5, 1.5, 50))  # who is easy, for all models
+    for name, value in values.items():
+        record["summary"]["models"][name]["metrics"] |= {m: {"mean": value, **told} for m in RECOMMENDATION}
+    record["runs"] = [
+        {
+            **run,
+            "model": name,
+            "seed": seed,
+            "metrics": dict.fromkeys(RECOMMENDATION, value),
+            "per_user": packed_users(np.arange(50), dict.fromkeys(RECOMMENDATION, value * of_users)),
+        }
+        for name, value in values.items()
+        for seed in seeds
+    ]
+    record["settings"] |= {"metrics": list(RECOMMENDATION), "seeds": list(seeds)}
     record["protocol"]["name"] = TABLES[table].protocol.name
     record["settings"]["primary"] = TABLES[table].protocol.chooses
     if isinstance(TABLES[table].protocol, PublishedSplit):
         for told_of in record["summary"]["models"].values():
             told_of["metrics"]["ndcg@20"] = next(iter(told_of["metrics"].values()))
     (docs / "reports").mkdir(exist_ok=True)
-    save_record(record, docs / "reports" / f"{table}.json")
+    save_record(record, docs / "reports" / f"{table}{part}.json")
 
 
 def verdicts(name, docs):
@@ -59,12 +75,24 @@ LOW, HIGH = dict.fromkeys(SAMPLING, 0.2), {**dict.fromkeys(WITHOUT, 0.3), "spars
         ({"wrmf-paper": 0.19}, [CORRECTED, HOLDS], [CORRECTED, HOLDS]),
         ({"rg2-paper": 0.19}, [FAILS, HOLDS], [FAILS, HOLDS]),
         ({"bpr": 0.35}, [FAILS, HOLDS], [FAILS, HOLDS]),
+        ({"rg2-paper": 0.2}, [CORRECTED, HOLDS], [FAILS, HOLDS]),  # a tie is not below; sparsemax is above
     ],
 )
 def test_findings_1_and_2(pattern, tmp_path, change, first, second):
     written(tmp_path, pattern, LOW | HIGH | change)
     assert verdicts("finding-1-on-ml-1m", tmp_path) == first
     assert verdicts("finding-2-on-ml-1m", tmp_path) == second
+
+
+def test_findings_are_of_the_splits_that_all_have(pattern, tmp_path):
+    """Two seeds of one file are left out where the other file has one."""
+    names = [*LOW, *HIGH]
+    written(tmp_path, pattern, {name: (LOW | HIGH)[name] for name in names if name != "bpr"}, seeds=(0, 1, 2))
+    written(tmp_path, pattern, {"bpr": 0.1}, part="-mf", seeds=(0,))
+    numbers = CLAIMS["finding-1-on-ml-1m"].experiment(0, docs=tmp_path)
+    assert numbers["seeds"] == [0]
+    assert numbers["gain"]["softmax"] == pytest.approx([0.5, 0.5])
+    assert max(numbers["p"]["softmax"]) < 0.01
 
 
 def test_missing_runs_are_named(pattern, tmp_path):
@@ -127,6 +155,38 @@ def test_seconds_that_were_not_measured_are_named(tmp_path):
     assert claim.judge(claim.experiment(0, docs=tmp_path)) == untested
     followed(tmp_path, {"WRMF": [(1.0, 0.2)]})
     assert claim.judge(claim.experiment(0, docs=tmp_path)) == untested
+
+
+@pytest.mark.parametrize(
+    ("warm", "expected"),
+    [({"ml-1m": 2, "gowalla": 3}, HOLDS), ({"ml-1m": 2, "gowalla": 9}, CORRECTED), ({"ml-1m": 9, "gowalla": 9}, FAILS)],
+)
+def test_sweeps_from_softmax(tmp_path, warm, expected):
+    claim = CLAIMS["warm-start-from-softmax-on-real-data"]
+    assert claim.judge(claim.experiment(0, docs=tmp_path)).verdict == UNTESTED
+    (tmp_path / "optimisers").mkdir()
+
+    def points(sweeps):
+        return {"points": [{"step": s, "loss": 5.0 if s < sweeps else 1.005, "metric": 0.3} for s in range(1, 20)]}
+
+    for name, sweeps in warm.items():
+        curves = {"RG², ALS": points(10), "RG², ALS from softmax": points(sweeps)}
+        record = {"runs": [{"best": 1.0, "zero": 2.0, "curves": curves}]}
+        (tmp_path / "optimisers" / f"convergence-{name}.json").write_text(json.dumps(record))
+    first, turned = verdicts("warm-start-from-softmax-on-real-data", tmp_path)
+    assert first == expected
+    assert turned == (HOLDS if expected == FAILS else FAILS)
+
+
+@pytest.mark.parametrize(
+    ("sparsemax", "entmax", "expected"),
+    [(0.1, 0.12, [HOLDS, HOLDS]), (0.1, 0.25, [FAILS, HOLDS]), (0.18, 0.25, [FAILS, HOLDS])],
+)
+def test_sparse_losses_on_a_graph(pattern, tmp_path, sparsemax, entmax, expected):
+    assert verdicts("sparse-losses-fail-on-graphs-on-ml-1m", tmp_path) == [UNTESTED, UNTESTED]
+    values = {"softmax/lightgcn": 0.2, "sparsemax/lightgcn": sparsemax, "entmax/lightgcn": entmax}
+    written(tmp_path, pattern, values)
+    assert verdicts("sparse-losses-fail-on-graphs-on-ml-1m", tmp_path) == expected
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 import taylorank as tr
 from taylorank.reproduce import TABLES
-from taylorank.reproduce.gather import gather
+from taylorank.reproduce.gather import Gathered, gather
 from taylorank.reproduce.page import COMMAND, main, refreshed, shown
 from taylorank.reproduce.run import reproduce
 from taylorank.selection.record import load_record, save_record
@@ -116,3 +116,23 @@ def test_the_command_rewrites_the_page(docs):
     assert text.endswith("## B\n")
     main(page)
     assert page.read_text() == text
+
+
+def test_gains_are_of_the_splits_that_both_have():
+    def record(model, values):
+        return {
+            "runs": [{"model": model, "seed": s, "error": None, "metrics": {"ndcg@10": v}} for s, v in values.items()]
+        }
+
+    found = Gathered(
+        sources={"a": "a.json", "b": "b.json", "c": "c.json", "d": "bench"},
+        records={
+            "a.json": record("a", {0: 0.2, 1: 0.9, 2: 0.9}),
+            "b.json": record("b", {0: 0.3}),
+            "c.json": record("c", {5: 0.3}),
+        },
+    )
+    assert found.gain("b", "a", "ndcg@10") == pytest.approx(0.5)
+    assert found.gain("c", "a", "ndcg@10") is None
+    assert found.gain("d", "a", "ndcg@10") is None
+    assert found.gain("b", "a", "mrr@10") is None

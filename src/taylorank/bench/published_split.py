@@ -22,14 +22,6 @@ from taylorank.ranking import evaluate
 from taylorank.registry import model_named
 
 METRICS = ("recall@20", "ndcg@20")
-# Recall@20 and NDCG@20 on the Gowalla split of LightGCN: the BARS leaderboard, and the logs of BSL.
-PUBLISHED = {
-    "MF, BPR": (0.1627, 0.1378),
-    "LightGCN, BPR": (0.1830, 0.1554),
-    "MF, softmax": (0.1759, 0.1395),
-    "LightGCN, softmax": (0.1874, 0.1571),
-    "MF, BSL": (0.1882, 0.1584),
-}
 TOLD_EVERY = 20
 
 
@@ -67,7 +59,6 @@ def main(arguments: list[str] | None = None) -> None:
         "benchmark": "published-split",
         "command": " ".join(["python -m taylorank.bench.published_split", *(arguments or sys.argv[1:])]),
         "machine": describe_machine(),
-        "published": PUBLISHED,
         "composition": given.composition,
         **measure(model, Interactions.load_npz(given.train), Interactions.load_npz(given.test)),
     }

@@ -31,26 +31,17 @@ def row_cells(table: Table, row: Row, found: Gathered) -> list[str]:
         printed = row.printed[place] if row.printed and place < len(row.printed) else None
         cells.append(why if row.model not in found.values else _ours(ours))
         if table.printed_on:
-            gains = gain(ours, _reference(table, found, metric)), printed_gain(table, printed, place)
+            gains = found.gain(row.model, table.reference, metric), printed_gain(table, printed, place)
             cells += [_share(gains[0]), _share(gains[1]), _share(_less(*gains), " points")]
         else:
             cells += [quality(printed), _signed(_less(None if ours is None else ours.mean, printed))]
     return cells
 
 
-def gain(ours: Value | None, reference: Value | None) -> float | None:
-    """Return by what share one value exceeds another."""
-    return None if ours is None or reference is None else ours.mean / reference.mean - 1
-
-
 def printed_gain(table: Table, printed: float | None, place: int) -> float | None:
-    """Return the same of the papers' numbers."""
+    """Return by what share a number of the papers exceeds that of the reference."""
     base = table.row(table.reference).printed
     return None if printed is None or base is None else printed / base[place] - 1
-
-
-def _reference(table: Table, found: Gathered, metric: str) -> Value | None:
-    return found.values.get(table.reference, {}).get(metric)
 
 
 def _less(ours: float | None, printed: float | None) -> float | None:

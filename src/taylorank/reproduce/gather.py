@@ -49,6 +49,20 @@ class Gathered:
             if model not in self.values:
                 self.values[model], self.sources[model] = of_model, file
 
+    def by_seed(self, model: str, metric: str) -> dict[int, float]:
+        """Return the values of a model on every split that it was run on."""
+        record = self.records.get(self.sources.get(model, ""))
+        if record is None:
+            return {}
+        runs = [run for run in record["runs"] if run["model"] == model and not run["error"]]
+        return {run["seed"]: run["metrics"][metric] for run in runs if metric in run["metrics"]}
+
+    def gain(self, model: str, reference: str, metric: str) -> float | None:
+        """Return by what share one model exceeds another on the splits that both have; None: there is none."""
+        own, base = self.by_seed(model, metric), self.by_seed(reference, metric)
+        common = own.keys() & base.keys()
+        return sum(own[seed] for seed in common) / sum(base[seed] for seed in common) - 1 if common else None
+
 
 def record_files(table: Table, docs: Path) -> list[Path]:
     """Return the files of a table: reports/NAME.json, then reports/NAME-….json."""
