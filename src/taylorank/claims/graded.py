@@ -101,8 +101,8 @@ CLAIMS = (
         source="000 Open question 1",
         statement="RG² is consistent with DCG and NDCG for graded relevance, with the grades as strengths.",
         method="Expected RG² minimised for 200 random distributions over graded outcomes (7 items, grades 0 to 3), "
-        "with three kinds of strengths, by a general least-squares solver over all outcomes; the share of the best DCG and "
-        "NDCG that its scores lose.",
+        "with three kinds of strengths, by a general least-squares solver over all outcomes; the share of the best DCG "
+        "and NDCG that its scores lose.",
         experiment=graded_regret,
         judge=judge_graded,
         change={"levels": 1, "most": 1},
