@@ -53,7 +53,7 @@ def descend(
             P, Q = P - size * E @ Q, Q - size * E.transpose(0, 2, 1) @ P
         if step % every == 0:
             points.append(_measure(S, P, Q))
-    found = np.array(points).reshape(len(points), 2, len(sizes), runs)
+    found: Floats = np.array(points).reshape(len(points), 2, len(sizes), runs)
     return Course(losses=found[:, 0], squared_gradients=found[:, 1])
 
 
