@@ -46,6 +46,14 @@ def targets(R: Floats, q: Floats) -> Floats:
     return s
 
 
+def scaled(R: Floats) -> Floats:
+    """Return S' = diag(√c) S diag(√q) for uniform q and c = I, over its norm: RG² is then ½‖S' − PQᵀ‖²."""
+    q = np.full(R.shape[1], 1 / R.shape[1])
+    S = np.sqrt(R.sum(axis=1))[:, None] * targets(R, q) * np.sqrt(q)
+    unit: Floats = S / np.linalg.norm(S)
+    return unit
+
+
 def rg2(o: Floats, R: Floats, *, q: Floats, c: Floats) -> float:
     """Return Σ_x (c_x/2) Σ_y q_y (o − s)²."""
     return float(0.5 * c @ ((o - targets(R, q)) ** 2 @ q))

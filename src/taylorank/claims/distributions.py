@@ -42,6 +42,22 @@ class Sets:
         return shares
 
 
+def least_squares(weights: Floats, goals: Floats) -> Floats:
+    """Return the o of least Σ_s Σ_y w_sy (o_y − g_sy)²; a general solver finds it, no formula is put in."""
+    roots = np.sqrt(weights)
+    rows = roots[:, :, None] * np.eye(goals.shape[1])  # one residual √w (o_y − g) for every outcome and item
+    scores: Floats = np.linalg.lstsq(rows.reshape(-1, goals.shape[1]), (roots * goals).ravel(), rcond=None)[0]
+    return scores
+
+
+def least_rg2(strengths: Floats, chance: Floats, *, q: Floats | None = None, context_exponent: float = 1.0) -> Floats:
+    """Return the scores of least expected RG², Σ_s p_s I_s^ρ Σ_y q_y (o_y − (r_sy / (I_s q_y) − 1))²; I_s = Σ r_s."""
+    total, n_items = strengths.sum(axis=1, keepdims=True), strengths.shape[1]
+    proposal = np.full(n_items, 1 / n_items) if q is None else q
+    weights = chance[:, None] * total**context_exponent * proposal
+    return least_squares(weights, strengths / (total * proposal) - 1)
+
+
 def random_sets(rng: np.random.Generator, *, n_items: int = 8, n_sets: int = 12) -> Sets:
     """Return random sets of random sizes with random probabilities."""
     members = np.zeros((n_sets, n_items))

@@ -118,7 +118,7 @@ def judge_time(n: Numbers) -> Judgement:
     )
 
 
-def step_seconds(name: str, n_items: int) -> float:
+def step_seconds(name: str, n_items: int, *, draws: int = 64) -> float:
     """Return the seconds of loss and gradient for 128 queries with two positives each, rank 32."""
     import torch
 
@@ -131,57 +131,65 @@ def step_seconds(name: str, n_items: int) -> float:
     columns = torch.randint(n_items, (256,), generator=generator)
     positives = losses.Positives(rows, columns, torch.ones(256))
     loss = losses.get(name)
-    draws = torch.randint(n_items, (256, 64), generator=generator)
+    drawn = torch.randint(n_items, (256, draws), generator=generator)
     even = torch.tensor(-float(np.log(n_items)))
-    negatives = losses.Negatives(draws, even.expand(draws.shape), even.expand(columns.shape))
+    negatives = losses.Negatives(drawn, even.expand(drawn.shape), even.expand(columns.shape))
     criterion = loss.criterion(n_users=128, n_items=n_items, factors=32, popularity=torch.ones(n_items))
 
     def step() -> None:
         over_all = loss.kind in ("exact", "product")
-        given = items if over_all else (lambda index: torch.nn.functional.embedding(index, items))
+        given = items if over_all else (lambda index: torch.nn.functional.embedding(index, items, sparse=True))
         criterion(queries, given, positives, None if over_all else negatives).backward()
         queries.grad = items.grad = None
 
     step()
-    return best_seconds(step, repeats=5)
+    return best_seconds(step, repeats=10)
 
 
 def cost_of_steps(seed: int) -> Numbers:
-    """Seconds of a step by number of items, and their exponents."""
+    """Seconds of a step by number of items, with 64 draws, and by number of draws, with 4,000 items; exponents."""
     import torch
 
     del seed
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
+    items, draws, sampled = [4000, 8000, 16_000, 32_000], [64, 128, 256, 512, 1024], ("sampled-softmax-all", "nce")
     try:
-        sizes = [4000, 8000, 16_000, 32_000]
-        found: Numbers = {"items": sizes}
-        for name in ("softmax", "sparsemax", "sampled-softmax-all", "nce", "rg2"):
-            found[name] = [step_seconds(name, n) for n in sizes]
-        found["exponents"] = {name: slope(sizes, found[name]) for name in found if name != "items"}
+        by_items = {name: [step_seconds(name, n) for n in items] for name in ("softmax", "sparsemax", *sampled, "rg2")}
+        by_draws = {name: [step_seconds(name, items[0], draws=n) for n in draws] for name in sampled}
     finally:
         torch.set_num_threads(threads)
-    return found
+    return {
+        "items": items,
+        **by_items,
+        "exponents in the items": {name: slope(items, seconds) for name, seconds in by_items.items()},
+        "draws": draws,
+        "seconds by draws": by_draws,
+        "exponents in the draws": {name: slope(draws, seconds) for name, seconds in by_draws.items()},
+    }
 
 
 def judge_cost(n: Numbers) -> Judgement:
-    """Exact losses grow with N; sampled ones do much less, and are cheaper at the end."""
-    of = n["exponents"]
-    exact = min(of["softmax"], of["sparsemax"]) > 0.8
-    cheaper = max(n["sampled-softmax-all"][-1], n["nce"][-1]) < 0.5 * n["softmax"][-1]
-    shown = ", ".join(f"{name} {value:.2f}" for name, value in of.items())
+    """Exact losses grow with N, sampled ones with the draws (exponents over 0.8) and little with N (under 0.5)."""
+    items, draws = n["exponents in the items"], n["exponents in the draws"]
+    exact = min(items["softmax"], items["sparsemax"]) > 0.8
+    sampled = min(draws.values()) > 0.8 and max(items[name] for name in draws) < 0.5
     times = n["softmax"][-1] / n["sampled-softmax-all"][-1], n["softmax"][-1] / n["rg2"][-1]
     return Judgement(
-        decide(exact and cheaper and of["sampled-softmax-all"] < of["softmax"]),
-        f"exponents of a step's time in the number of items: {shown}; at {n['items'][-1]:,} items a step of softmax "
-        f"takes {times[0]:.0f} times as long as one of sampled softmax with 64 draws, and {times[1]:.0f} times as long "
-        "as one of RG², which uses all items",
+        decide(exact and sampled),
+        f"exponents of a step's time in the number of items: {_listed(items)}; in the number of draws: "
+        f"{_listed(draws)}; at {n['items'][-1]:,} items a step of softmax takes {times[0]:.1f} times as long as one of "
+        f"sampled softmax with 64 draws, and {times[1]:.1f} times as long as one of RG², which uses all items",
     )
+
+
+def _listed(found: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.2f}" for name, value in found.items())
 
 
 def first_order(seed: int) -> Numbers:
     """RG², softmax and sampled softmax by Adam with equal epochs: peak, and seconds to 95 % of the lowest peak."""
-    from taylorank.claims.trained import best_fit, parts, peak
+    from taylorank.claims.trained import best_fit, fit, parts, peak
 
     data = parts(seed, users=400, items=400, interactions=14_000)
     draws: dict[str, Any] = {"sampled-softmax-all": {"negatives": 32, "batch_size": 3000}}
@@ -190,24 +198,28 @@ def first_order(seed: int) -> Numbers:
     target = 0.95 * min(map(peak, models.values()))
     found: Numbers = {"target": target}
     for name, model in models.items():
-        seconds = next(record["seconds"] for record in model.history_ if record["metric"] >= target)
+        # short runs whose seconds vary are run again; the seed is the same, and so is what they learn
+        again = 0 if name in draws else 4
+        runs = [model, *(fit(name, data, epochs=25, learning_rate=model.learning_rate) for _ in range(again))]
+        seconds = min(next(r["seconds"] for r in run.history_ if r["metric"] >= target) for run in runs)
         found[name] = {
             "peak": peak(model),
-            "seconds per epoch": model.history_[-1]["seconds"] / len(model.history_),
+            "seconds per epoch": min(run.history_[-1]["seconds"] / len(run.history_) for run in runs),
             "seconds to target": seconds,
         }
     return found
 
 
 def judge_first_order(n: Numbers) -> Judgement:
-    """Printed: at the target three times before softmax. Corrected: on a level with it, and well before draws."""
+    """It persists if RG² is at the target three times as fast as softmax, which is the least that ALS is said to be."""
     rg, soft, sampled = n["rg2"], n["softmax"], n["sampled-softmax-all"]
-    to_softmax, to_draws = (other["seconds to target"] / rg["seconds to target"] for other in (soft, sampled))
+    times = soft["seconds to target"] / rg["seconds to target"]
     return Judgement(
-        decide(to_softmax >= 3, to_softmax > 0.5 and to_draws > 1.5),
+        decide(times >= 3),
         f"with Adam on equal epochs RG² reaches NDCG@10 {n['target']:.3f} in {rg['seconds to target']:.2f} s, softmax "
-        f"in {soft['seconds to target']:.2f} s, sampled softmax in {sampled['seconds to target']:.2f} s; the peaks are "
-        f"{rg['peak']:.3f}, {soft['peak']:.3f} and {sampled['peak']:.3f}",
+        f"in {soft['seconds to target']:.2f} s ({times:.1f} times as long), sampled softmax in "
+        f"{sampled['seconds to target']:.2f} s; the peaks are {rg['peak']:.3f}, {soft['peak']:.3f} and "
+        f"{sampled['peak']:.3f}",
     )
 
 
@@ -250,12 +262,15 @@ CLAIMS = (
         source="004 Key results (complexity per epoch)",
         statement="A step of the exact losses costs in proportion to the number of items, one of the sampled losses to "
         "the number of draws.",
-        method="Seconds of loss and gradient for 256 positives, rank 32, 64 draws, 4,000 to 32,000 items, one thread, "
-        "best of five.",
+        method="Seconds of loss and gradient for 256 positives, rank 32, one thread, best of ten: 4,000 to 32,000 "
+        "items with 64 draws, and 64 to 1,024 draws from 4,000 items; gradients of drawn items are sparse.",
         experiment=cost_of_steps,
         judge=judge_cost,
-        change=lambda numbers: {**numbers, "sampled-softmax-all": list(numbers["softmax"])},
-        change_in_words="a sampled softmax that takes as long as softmax",
+        change=lambda numbers: {
+            **numbers,
+            "exponents in the draws": dict.fromkeys(("sampled-softmax-all", "nce"), 0.0),
+        },
+        change_in_words="sampled losses that take as long with 64 draws as with 1,024",
         needs_torch=True,
         figure=Figure("items", ("softmax", "sampled-softmax-all", "rg2"), "Seconds of a step", log_x=True, log_y=True),
     ),
@@ -265,13 +280,14 @@ CLAIMS = (
         source="000 Open question 3",
         statement="The speed of RG losses persists under stochastic gradients in place of ALS.",
         method="RG², softmax and sampled softmax by Adam on matrix factorisation (planted, 400 × 400), 25 epochs, best "
-        "of three learning rates; seconds to 95 % of the lowest peak.",
+        "of three learning rates; seconds to 95 % of the lowest peak, for losses without draws the least of "
+        "five runs. It persists if softmax takes three times as long as RG², the least that is said of ALS.",
         experiment=first_order,
         judge=judge_first_order,
-        change=lambda numbers: {**numbers, "rg2": {**numbers["rg2"], "seconds to target": 1e9}},
-        change_in_words="an RG² that never gets there",
-        correction="By gradients RG² takes about as long as softmax and less than losses with draws; the factor that "
-        "ALS brings does not carry over.",
+        change=lambda numbers: {**numbers, "rg2": {**numbers["rg2"], "seconds to target": 1e-3}},
+        change_in_words="an RG² that gets there in a millisecond",
+        correction="The speed is that of ALS, and not of the loss: the factor over softmax does not carry over to "
+        "gradients.",
         needs_torch=True,
     ),
 )

@@ -6,16 +6,15 @@ import numpy as np
 
 from taylorank.claims.claim import Claim, Judgement, Numbers, decide
 from taylorank.claims.dense import Floats
-from taylorank.claims.distributions import keeps_order, random_sets, two_items
+from taylorank.claims.distributions import keeps_order, least_rg2, least_squares, random_sets, two_items
 
 GROUP = "Consistency with DCG"
 
 
 def optimum(relevance: Floats, of_positives: Floats, of_negatives: Floats) -> Floats:
-    """Return the o of least E[w (o − r)²]: w₊ η / (w₊ η + w₋ (1 − η))."""
-    positive = of_positives * relevance
-    scores: Floats = positive / (positive + of_negatives * (1 - relevance))
-    return scores
+    """Return the o of least E[w (o − r)²] where r is 1 with probability η, and w depends on the item and on r."""
+    weights = np.stack((of_positives * relevance, of_negatives * (1 - relevance)))  # (2, N): r = 1 and r = 0
+    return least_squares(weights, np.stack((np.ones(len(relevance)), np.zeros(len(relevance)))))
 
 
 def reversals(rng: np.random.Generator, kind: str, *, trials: int = 500, n_items: int = 6) -> float:
@@ -70,21 +69,28 @@ def judge_label(n: Numbers) -> Judgement:
 
 
 def context_weights(
-    seed: int, *, exponents: tuple[float, ...] = (0.0, 0.5, 1.0, 1.5, 2.0), contexts: int = 200
+    seed: int,
+    *,
+    exponents: tuple[float, ...] = (0.0, 0.5, 1.0, 1.5, 2.0),
+    of_the_draw: float = 0.0,
+    contexts: int = 200,
 ) -> Numbers:
-    """Order at the optimum with weights |I_x|^ρ where |I_x| is random, and with one weight per context."""
+    """Order at the optimum with RG weights |I_x|^ρ where |I_x| is random, and with weights w_x |I_x|^`of_the_draw`."""
     rng = np.random.default_rng(seed)
     kept = {}
     for exponent in exponents:
         worlds = [two_items(True), two_items(False)]
         kept[f"{exponent:g}"] = all(
-            keeps_order(world.best_rg2(context_exponent=exponent)[:2], world.relevance[:2]) for world in worlds
+            keeps_order(least_rg2(world.members, world.chance, context_exponent=exponent)[:2], world.relevance[:2])
+            for world in worlds
         )
     fixed = []
     for _ in range(contexts):
         world = random_sets(rng)
         goals = np.where(world.members > 0, rng.uniform(0.5, 3), rng.uniform(-2, 0.4))
-        fixed.append(keeps_order(world.chance @ goals, world.relevance))  # the weight of the context cancels
+        weights = rng.uniform(0.1, 10) * world.chance * world.sizes**of_the_draw
+        scores = least_squares(np.broadcast_to(weights[:, None], goals.shape), goals)
+        fixed.append(keeps_order(scores, world.relevance))
     return {"order kept by exponent": kept, "share kept with one weight per context": float(np.mean(fixed))}
 
 
@@ -107,8 +113,8 @@ CLAIMS = (
         source="001 Corollary 11",
         statement="Squared loss with a positive weight per context, w_x, and larger targets for positives than for "
         "negatives is consistent with DCG.",
-        method="The optimum for random distributions over sets with one weight per context, and for two-set cases with "
-        "weights |I_x|^ρ that vary with the draw.",
+        method="The expected loss minimised, by a general least-squares solver, for random distributions over sets "
+        "with one random weight per context, and for two-set cases with weights |I_x|^ρ that vary with the draw.",
         experiment=context_weights,
         judge=judge_context,
         change={"exponents": (1.0,)},
@@ -121,8 +127,8 @@ CLAIMS = (
         group=GROUP,
         source="001 Sec. 4.2, after Eq. 30; 000 Mechanism 2",
         statement="Weighting positives and negatives differently, as WRMF does, may break consistency with DCG.",
-        method="The optimum of weighted squared loss for 500 random relevances and weights, by label alone and by item "
-        "and label.",
+        method="Weighted squared loss minimised, by a general least-squares solver, for 500 random relevances and "
+        "weights, by label alone and by item and label.",
         experiment=label_weights,
         judge=judge_label,
         change={"kind": "item and label"},
@@ -136,8 +142,8 @@ CLAIMS = (
         source="003 Corollary B.5",
         statement="Squared loss is consistent with DCG if and only if all weights are positive and positives have "
         "larger targets than negatives.",
-        method="The optimum for two items of relevance 0.5 and 0.6 with weights 10 and 1 on their positives, and for "
-        "500 random cases.",
+        method="Weighted squared loss minimised for two items of relevance 0.5 and 0.6 with weights 10 and 1 on their "
+        "positives, and for 500 random cases.",
         experiment=sufficient_and_necessary,
         judge=judge_sufficient,
         change={"kind": "one"},
