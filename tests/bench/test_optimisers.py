@@ -80,6 +80,7 @@ def test_a_study_goes_on_from_its_file_and_from_no_other(tmp_path, capsys):
     changed, drawn = run("--again", "BPR", rate=0.2)
     assert drawn == ["BPR"]
     assert changed["runs"][0]["curves"]["WRMF"] == first["runs"][0]["curves"]["WRMF"]
+    assert changed["command"] == first["command"]  # which makes the same from nothing
     more, drawn = run("--seeds", "1", rate=0.2)
     assert drawn == ["BPR", "WRMF"]
     assert [one["seed"] for one in more["runs"]] == [0, 1]
@@ -170,18 +171,3 @@ def test_step_leaves_gradients_of_both_sides(kind):
     rg_step.make_step(kind, U, V, torch.Generator().manual_seed(0))()
     assert U.grad.abs().sum() > 0
     assert V.grad.to_dense().abs().sum() > 0
-
-
-def test_a_study_goes_on_from_its_file(tmp_path, capsys):
-    data, out = tmp_path / "data.npz", tmp_path / "out.json"
-    tr.planted(80, 40, interactions=900).save_npz(data)
-    given = [str(data), "--factors", "3", "--epochs", "4", "--json", str(out)]
-    convergence.main([*given, "--seeds", "0,1", "--curves", "RG², ALS"])
-    first = json.loads(out.read_text())
-    capsys.readouterr()
-    convergence.main([*given, "--seeds", "0", "--curves", "RG², ALS;WRMF"])
-    assert "ALS" not in capsys.readouterr().out
-    second = {run["seed"]: run["curves"] for run in json.loads(out.read_text())["runs"]}
-    assert second[1] == first["runs"][1]["curves"]
-    assert second[0]["RG², ALS"] == first["runs"][0]["curves"]["RG², ALS"]
-    assert list(second[0]) == ["RG², ALS", "WRMF"]

@@ -228,8 +228,7 @@ def main(arguments: list[str] | None = None) -> None:
     params = json.loads(Path(given.params).read_text()) if given.params else None
     out = Path(given.json)
     earlier: Record = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {"runs": [], "command": ""}
-    command = shlex.join(["python", "-m", "taylorank.bench.convergence", *(arguments or sys.argv[1:])])
-    commands = list(dict.fromkeys([*earlier["command"].splitlines(), command]))
+    commands = list(dict.fromkeys([*earlier["command"].splitlines(), _command(arguments or sys.argv[1:])]))
     study_of(
         Interactions.load_npz(given.data),
         name=Path(given.data).stem,
@@ -245,6 +244,15 @@ def main(arguments: list[str] | None = None) -> None:
         tell=lambda line: print(line, flush=True),
         keep=lambda record: write(out, {**record, "command": "\n".join(commands)}),
     )
+
+
+def _command(arguments: list[str]) -> str:
+    """Return what makes the same from nothing: without --again and what it names."""
+    kept = list(arguments)
+    while "--again" in kept:
+        place = kept.index("--again")
+        del kept[place : place + 2]
+    return shlex.join(["python", "-m", "taylorank.bench.convergence", *kept])
 
 
 def write(out: Path, record: Record) -> None:
