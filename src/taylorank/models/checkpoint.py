@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from dataclasses import dataclass, field
@@ -11,11 +10,11 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-from scipy import sparse
 
 from taylorank.data import Interactions
 from taylorank.errors import DataError
 from taylorank.models.estimator import OF_THE_MACHINE, Estimator
+from taylorank.models.identity import told
 from taylorank.models.training_record import TrainingRecord
 from taylorank.output import atomic_path, check_place
 from taylorank.solvers.svd import SvdState
@@ -42,7 +41,7 @@ class Checkpoint:
     @classmethod
     def open(cls, path: Path, identity: dict[str, Any]) -> Checkpoint:
         """Read what an interrupted fit left, or begin anew; the file of another fit is refused."""
-        identity = json.loads(json.dumps(identity, default=_told))
+        identity = json.loads(json.dumps(identity, default=told))
         check_place(path)
         if not path.exists():
             return cls(path, identity)
@@ -107,21 +106,6 @@ def open_checkpoint(
         "validation": None if valid is None else [TrainingRecord(valid).fingerprint, metric],
     }
     return Checkpoint.open(Path(path), identity)
-
-
-def _told(value: Any) -> str:
-    """Return what stands for a value that JSON does not know; of arrays and sparse matrices all that they hold."""
-    if sparse.issparse(value):
-        rows = sparse.csr_array(value)
-        arrays = [rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data]
-    elif isinstance(value, np.ndarray):
-        arrays = [value]
-    else:
-        return str(value)
-    held = hashlib.sha256()
-    for array in arrays:
-        held.update(f"{array.shape}{array.dtype}".encode() + array.tobytes())
-    return f"{value.shape} {held.hexdigest()}"
 
 
 def _unpacked(arrays: dict[str, Any], manifest: dict[str, Any]) -> tuple[State, list[dict[str, float]], dict[str, Any]]:

@@ -12,10 +12,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import taylorank
 from taylorank.errors import DataError
+from taylorank.models.identity import told
 from taylorank.output import atomic_path
 from taylorank.selection.trial import Trial
 
@@ -33,7 +32,7 @@ class Journal:
         if self.path is None:
             return
         plain = json.loads(
-            json.dumps({"tuning": FORMAT, "version": taylorank.__version__, **header}, default=_number)
+            json.dumps({"tuning": FORMAT, "version": taylorank.__version__, **header}, default=told)
         )  # as the file will give it back
         lines = _whole_lines(self.path)
         if lines:
@@ -54,19 +53,14 @@ class Journal:
         self._known[key_of(trial.params, trial.users)] = trial
         try:
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(trial.to_dict(), default=_number) + "\n")
+                file.write(json.dumps(trial.to_dict(), default=told) + "\n")
         except OSError as error:
             raise DataError(f"cannot write {self.path}: {error.strerror}", "check the folder and free space") from error
 
 
 def key_of(params: dict[str, Any], users: int) -> Key:
     """What tells one trial from another."""
-    return json.dumps(params, sort_keys=True, default=_number), users
-
-
-def _number(value: Any) -> Any:
-    """NumPy's numbers as JSON holds them; of anything else, its text."""
-    return value.item() if isinstance(value, np.generic) else str(value)
+    return json.dumps(params, sort_keys=True, default=told), users
 
 
 def _whole_lines(path: Path) -> list[Any]:

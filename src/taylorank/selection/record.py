@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import DataError
+from taylorank.models.identity import told
 from taylorank.output import atomic_path
 
 SCHEMA, VERSION = "taylorank comparison", 1
@@ -69,16 +70,15 @@ def save_record(record: Record, path: str | os.PathLike[str]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return `value` in what JSON knows: NumPy numbers become numbers, NaN and ±∞ null, anything else its repr."""
+    """Return `value` in what JSON knows: NumPy numbers become numbers, NaN and ±∞ null, anything else is `told`."""
     if isinstance(value, Mapping):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else repr(value)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    value = value if isinstance(value, float) else told(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def packed(values: NDArray[Any], dtype: str) -> str:
