@@ -21,7 +21,9 @@ def test_the_committed_pages_agree_with_their_records(name):
 
 def test_every_record_is_shown():
     records = {f"reports/{path.name}" for path in (DOCS / "reports").glob("*.json")}
-    shown = "".join((DOCS / name).read_text() for name in ("results.md", "neural.md", "reproduction.md", "optimisers.md"))
+    shown = "".join(
+        (DOCS / name).read_text() for name in ("results.md", "neural.md", "reproduction.md", "optimisers.md")
+    )
     assert records
     assert all(f"]({name})" in shown for name in records)
 

@@ -249,7 +249,7 @@ def test_search_at_the_end_of_precision_says_so(rg, monkeypatch):
     newton = NewtonCG(tables(120, 60, torch.float32), rg_pairs(rg, penalty=0.1))
     run(newton)
     newton.finished, kept = "", newton.theta.clone()
-    monkeypatch.setattr(newton, "_loss_at", lambda theta: newton.loss + 1e-9)  # nothing but rounding is left
+    monkeypatch.setattr(newton, "_at", lambda theta: (newton.point, newton.loss + 1e-9))  # nothing but rounding is left
     assert newton.step().rate == 0
     assert newton.finished == "the loss is as low as torch.float32 can tell"
     torch.testing.assert_close(newton.theta, kept)

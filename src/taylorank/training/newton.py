@@ -93,8 +93,8 @@ class NewtonCG:
         self.iterations = 0
         self.finished = ""
         _check_alike(*encoders.vectors(self.theta), objective.targets.dtype)
-        self.point = self._point(self.theta)
-        self.loss = self.first_loss = self._loss(self.theta, self.point)
+        self.point, self.loss = self._at(self.theta)
+        self.first_loss = self.loss
         self.largest_gradient = 0.0
         if not math.isfinite(self.loss):
             raise TrainingError(f"the loss is {self.loss} at the start", "begin at smaller or other parameters")
@@ -110,11 +110,11 @@ class NewtonCG:
         used, shape = self.damping, self._shape(g)
         found = self._direction(g, shape, size)
         promised = self._promise(g, found, 1.0, shape)
-        rate, loss = self._search(g, found, size)
+        rate, point, loss = self._search(g, found, size)
         ratio = (self.loss - loss) / max(self._promise(g, found, rate, shape), 1e-300) if rate else 0.0
         self._learn(ratio, rate)
         if rate:
-            self.move(self.theta + rate * found.step)
+            self.theta, self.point, self.loss = self.theta + rate * found.step, point, loss
             self._judge(promised, used)
         self.iterations += 1
         seconds = time.perf_counter() - began
@@ -122,8 +122,8 @@ class NewtonCG:
 
     def move(self, theta: Tensor) -> None:
         """Go to another θ."""
-        self.theta, self.point = theta, self._point(theta)
-        self.loss = self._loss(theta, self.point)
+        self.theta = theta
+        self.point, self.loss = self._at(theta)
 
     def gradient(self) -> Tensor:
         """∂L/∂θ."""
@@ -165,24 +165,28 @@ class NewtonCG:
         bend = found.curvature(g) - float(d @ shape.damped(d, self.damping))
         return -rate * float(g @ d) - 0.5 * rate**2 * bend
 
-    def _search(self, g: Tensor, found: Direction, size: float) -> tuple[float, float]:
-        """Return the rate and the loss there: halved until it falls enough, doubled where the model had no bottom."""
+    def _search(self, g: Tensor, found: Direction, size: float) -> tuple[float, PairPoint, float]:
+        """Return the rate, the point and the loss there.
+
+        The rate is halved until the loss falls enough, and doubled where the model had no bottom.
+        """
         slope, rate = float(g @ found.step), 1.0
         for _ in range(HALVINGS):
-            loss = self._loss_at(self.theta + rate * found.step)
-            if loss <= self.loss + ARMIJO * rate * slope:
+            point, loss = self._at(self.theta + rate * found.step)
+            if loss <= self.loss + ARMIJO * rate * slope:  # not if it is no number
                 break
             rate *= 0.5
         else:
-            return self._give_up(size)
+            self._give_up(size)
+            return 0.0, self.point, self.loss
         while not found.is_convex and 1 <= rate < FARTHEST:
-            further = self._loss_at(self.theta + 2 * rate * found.step)
+            beyond, further = self._at(self.theta + 2 * rate * found.step)
             if not further < loss:
                 break
-            rate, loss = 2 * rate, further
-        return rate, loss
+            rate, point, loss = 2 * rate, beyond, further
+        return rate, point, loss
 
-    def _give_up(self, size: float) -> tuple[float, float]:
+    def _give_up(self, size: float) -> None:
         """No step along d decreases the loss: rounding, a loss that is not smooth, or damping that is too small."""
         precision = math.sqrt(torch.finfo(self.theta.dtype).eps)
         if size <= precision * self.largest_gradient:
@@ -192,7 +196,6 @@ class NewtonCG:
                 f"no step decreases the loss, which is {self.loss:.6g} with a gradient of {size:.3g}",
                 "check that the encoders are smooth and finite, or use precision='float64'",
             )
-        return 0.0, self.loss
 
     def _learn(self, ratio: float, rate: float) -> None:
         if rate == 0:
@@ -208,15 +211,10 @@ class NewtonCG:
         if promised <= self.recipe.tolerance * gained and damping <= 1:
             self.finished = "the model promises no more"
 
-    def _point(self, theta: Tensor) -> PairPoint:
-        return self.objective.at(*self.encoders.vectors(theta))
-
-    def _loss_at(self, theta: Tensor) -> float:
-        loss = self._loss(theta, self._point(theta))
-        return loss if math.isfinite(loss) else math.inf
-
-    def _loss(self, theta: Tensor, point: PairPoint) -> float:
-        return point.value + 0.5 * self.recipe.weight_decay * float(theta.double().square().sum())
+    def _at(self, theta: Tensor) -> tuple[PairPoint, float]:
+        """The vectors at θ with what follows from them, and the loss."""
+        point = self.objective.at(*self.encoders.vectors(theta))
+        return point, point.value + 0.5 * self.recipe.weight_decay * float(theta.double().square().sum())
 
 
 def _check_alike(users: Tensor, items: Tensor, dtype: torch.dtype) -> None:
