@@ -26,7 +26,7 @@ from taylorank.selection import compare
 WITH_FEATURES = ("rg2", "rgx", "softmax", "sampled-softmax", "bpr")
 IDS_ALONE = ("rg2", "softmax")
 BUCKETS = 1024
-KEPT_SHARE = 0.3  # of online-retail's purchases: with all of them ids know enough
+KEPT_SHARE = 0.3  # of online-retail's purchases: features should have something to add
 METRICS = ("ndcg@10", "recall@20")
 
 
