@@ -164,12 +164,14 @@ CLAIMS = (
         source="000 Next checks 2 (sparsity patterns)",
         statement="RG² gains on weighted least squares on dense data, on sparse data and on links.",
         method="Records of ML-1M, Gowalla and Moby Thesaurus (docs/reports): RG² against the better of WRMF and iALS "
-        "in the metric that chose, all tuned with equal budgets; ranks up to 1,024 for RG² and 512 for ALS (256 on ML-1M).",
+        "in the metric that chose, all tuned with equal budgets; ranks up to 1,024 for RG² and 512 for ALS (256 on "
+        "ML-1M).",
         experiment=sparsity,
         judge=judge_sparsity,
         change={"turned": True},
         change_in_words="values of RG² two and a half times as high, or as low where it is ahead",
-        correction="With proposal, weights and rank tuned it gains on all three; with the papers' weights and rank on none.",
+        correction="With proposal, weights and rank tuned it gains on all three; with the papers' weights and rank on "
+        "none.",
         heavy=True,
     ),
     Claim(
