@@ -23,7 +23,7 @@ ALS, WRMF, SOFTMAX = FOLLOWED = ("RG², ALS", "WRMF", "softmax, Adam")  # curves
 def sparsity(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Numbers:
     """Gain of RG² over the better of WRMF and iALS in the metric that chooses.
 
-    `turned` multiplies the values of RG², or divides them where the papers' form is ahead everywhere.
+    `turned` multiplies the values of RG², or divides them where its tuned form is ahead everywhere.
     """
     del seed
     numbers: Numbers = {"density": {}, **{key: {} for key in FORMS}}
@@ -39,7 +39,7 @@ def sparsity(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Numbers:
         for key, form in FORMS.items():
             numbers[key][name] = values[form][metric].mean / rival - 1
     if turned:
-        factor = 1 / FACTOR if min(numbers[PAPERS].values(), default=0) > 0 else FACTOR
+        factor = 1 / FACTOR if min(numbers[TUNED].values(), default=0) > 0 else FACTOR
         numbers |= {key: {name: factor * (1 + x) - 1 for name, x in numbers[key].items()} for key in FORMS}
     if missing:
         numbers |= {"missing": missing, "set": "these sets, with RG², WRMF and iALS"}
