@@ -128,7 +128,6 @@ def torch_contender(rows: CSR, factors: NDArray[Any], *, threads: int) -> Conten
         import torch
     except ImportError:
         return {}
-    torch.set_num_threads(threads)
     indptr, indices = torch.from_numpy(rows.indptr.astype(np.int32)), torch.from_numpy(rows.indices.copy())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "Sparse CSR tensor support is in beta state"
@@ -136,7 +135,16 @@ def torch_contender(rows: CSR, factors: NDArray[Any], *, threads: int) -> Conten
         matrix = torch.sparse_csr_tensor(indptr, indices, torch.ones(rows.nnz), size=shape)
     dense = torch.from_numpy(factors)
     out = torch.empty(rows.n_rows, factors.shape[1])
-    return {"torch (MKL)": lambda: torch.mm(matrix, dense, out=out)}
+
+    def product() -> object:
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads)
+        try:
+            return torch.mm(matrix, dense, out=out)
+        finally:
+            torch.set_num_threads(before)
+
+    return {"torch (MKL)": product}
 
 
 def check_agreement(contenders: Contenders) -> None:
