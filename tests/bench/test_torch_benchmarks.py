@@ -38,6 +38,15 @@ def test_compositions_of_several_processes_end_in_one_record(file, tmp_path):
     assert record["summary"]["best"]["ndcg@10"] in record["models"]
 
 
+@pytest.mark.parametrize(("users", "interactions"), [(3000, 40_000), (600, 30_000), (5000, 12_000)])
+def test_losses_over_pairs_make_about_as_many_steps_as_those_over_users(users, interactions):
+    data = tr.planted(users, 200, interactions=interactions)
+    by_users, by_pairs = (softmax_family.composed(name, data, users=64).batch_size for name in ("softmax", "bpr"))
+    steps = (data.nnz / by_pairs) / (data.n_users / by_users)
+    assert by_users == 64
+    assert 2**-0.5 <= steps <= 2**0.5
+
+
 def test_sequences_are_tested_on_what_came_last(file, tmp_path):
     out = tmp_path / "out.json"
     options = ["--compositions", "softmax/sasrec", "--trials", "1", "--epochs", "1", "--set", "batch_size=16"]

@@ -68,13 +68,13 @@ def online_retail(*, seed: int = 0) -> tuple[Interactions, Any]:
     return data, features_of_words([names.get(int(item)) or "" for item in data.item_ids])
 
 
-def contenders(features: Any, *, epochs: int | None) -> dict[str, Any]:
+def contenders(data: Interactions, features: Any, *, epochs: int | None) -> dict[str, Any]:
     """Return the towers: with features, and with ids alone."""
     towers = {
-        loss: composed(f"{loss}/two-tower", epochs=epochs, options={"item_features": features})
+        loss: composed(f"{loss}/two-tower", data, epochs=epochs, options={"item_features": features})
         for loss in WITH_FEATURES
     }
-    return towers | {f"{loss}, ids": composed(f"{loss}/two-tower", epochs=epochs) for loss in IDS_ALONE}
+    return towers | {f"{loss}, ids": composed(f"{loss}/two-tower", data, epochs=epochs) for loss in IDS_ALONE}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
         features = features_of_truth(data)
     else:
         data, features = online_retail()
-    models = contenders(features, epochs=given.epochs)
+    models = contenders(data, features, epochs=given.epochs)
     found = compare(
         data,
         models,

@@ -4,12 +4,13 @@ Needs torch, and nothing else beyond NumPy and SciPy, so that it runs where litt
 process of its own, several at a time. The data is a file of `Interactions.save_npz`, or two for a published split.
 
     python -m taylorank.bench.softmax_family ml-1m.npz --compositions bpr,bpr/lightgcn --trials 16 --json out.json
-    python -m taylorank.bench.softmax_family gowalla-train.npz --test gowalla-test.npz --trials 8 --json gowalla.json
+    python -m taylorank.bench.softmax_family gowalla-train.npz --test gowalla-test.npz --users 1024 --json gowalla.json
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import tempfile
 import time
@@ -33,8 +34,7 @@ from taylorank.training.names import LOSS_NAMES
 
 METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20", "map@10")
 EPOCHS = {"mf": 50, "lightgcn": 50, "sasrec": 60, "two-tower": 50}  # at most; tuning chooses
-PAIRS = 65_536  # per step, for losses that take pairs: as many steps per epoch as the losses over all items make
-HISTORIES = 512  # per step, for SASRec
+USERS = 512  # per step, with all their items; histories for SASRec
 RATES = {"sasrec": Range(1e-3, 0.02, log=True)}
 RATE = Range(5e-3, 0.1, log=True)  # steps are large and few
 DRAWS = Choice((8, 32))
@@ -52,19 +52,32 @@ class Job:
     trials: int
     seeds: tuple[int, ...]
     epochs: int | None
+    users: int
     params: tuple[tuple[str, Any], ...]
     name: str
     file: str
 
 
-def composed(name: str, *, epochs: int | None = None, **params: Any) -> Recommender:
-    """Return the composition, unfitted, with the batches and epochs that all have here."""
+def pairs_of(data: Interactions, users: int) -> int:
+    """Return the power of two next to the number of pairs that so many users have.
+
+    Losses that take pairs then make about as many steps in an epoch as those that take users with all their items.
+
+    >>> from taylorank.data import planted
+    >>> pairs_of(planted(100, 40, interactions=1500), 512)
+    8192
+    """
+    return 1 << round(math.log2(max(1.0, users * data.nnz / data.n_users)))
+
+
+def composed(
+    name: str, data: Interactions, *, epochs: int | None = None, users: int = USERS, **params: Any
+) -> Recommender:
+    """Return the composition, unfitted, with the batches and epochs that all have on these data."""
     model = model_named(name)
     loss, backbone = (model.get_params()[part] for part in ("loss", "backbone"))
-    if loss not in OVER_ALL_ITEMS or loss == "hsm":
-        model.set_params(batch_size=PAIRS)
-    if backbone == "sasrec":
-        model.set_params(batch_size=HISTORIES)
+    in_pairs = (loss not in OVER_ALL_ITEMS or loss == "hsm") and backbone != "sasrec"
+    model.set_params(batch_size=pairs_of(data, users) if in_pairs else users)
     return model.set_params(epochs=epochs or EPOCHS[backbone], **params)
 
 
@@ -89,7 +102,7 @@ def run_job(job: Job) -> str:
     torch.set_num_threads(1)
     train = Interactions.load_npz(job.train)
     data: Any = train if job.test is None else (train, Interactions.load_npz(job.test))
-    model = composed(job.composition, epochs=job.epochs, **dict(job.params))
+    model = composed(job.composition, train, epochs=job.epochs, users=job.users, **dict(job.params))
     compare(
         data,
         {job.composition: model},
@@ -140,6 +153,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--trials", type=int, default=16, help="fits of tuning per composition and seed")
     parser.add_argument("--seeds", default="0", help="with commas between")
     parser.add_argument("--epochs", type=int)
+    parser.add_argument("--users", type=int, default=USERS, help="in a step, or as many pairs as they have")
     parser.add_argument("--set", action="append", default=[], help="a parameter of all models, name=number")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--json", required=True, help="file for the results")
@@ -155,6 +169,7 @@ def main(arguments: list[str] | None = None) -> None:
             trials=given.trials,
             seeds=tuple(int(seed) for seed in given.seeds.split(",")),
             epochs=given.epochs,
+            users=given.users,
             params=params,
             name=Path(given.train).stem,
             file="",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from taylorank.bench.softmax_family import METRICS, composed, space_of
 from taylorank.data import datasets
@@ -48,7 +47,7 @@ def chosen_models(table: Table, asked: Sequence[str] | None, others: Sequence[Re
         missing = left_out(asked)
         if missing:
             raise ParameterError(f"{', '.join(missing)}: {NO_TORCH[0]}", NO_TORCH[1])
-        contenders([_estimator(name, None) for name in asked])  # a wrong name is found before the data are read
+        contenders(list(asked))  # a wrong name is found before the data are read
         return list(asked)
     known = models_of(table)
     done = {name for record in others for name in record["models"]}
@@ -82,10 +81,12 @@ def reproduce(
 
     `trials` fits of tuning for each model on each seed (20); `epochs` in place of those that each backbone has.
     """
+    train = data[0] if isinstance(data, tuple) else data
+    by_gradients = {name: composed(name, train, epochs=epochs) for name in models if needs_torch(name)}
     return compare(
         data,
-        [_estimator(name, epochs) for name in models],
-        spaces={name: space_of(composed(name, epochs=epochs)) for name in models if needs_torch(name)},
+        [by_gradients.get(name, name) for name in models],
+        spaces={name: space_of(model) for name, model in by_gradients.items()},
         protocol=table.protocol,
         seeds=seeds,
         trials=trials,
@@ -102,7 +103,3 @@ def joined(table: Table, records: Sequence[Record]) -> Record:
     wanted = [m for m in METRICS if all(m in record["settings"]["metrics"] for record in records)]
     wanted = list(dict.fromkeys([*wanted, *table.columns]))
     return join_records([narrowed(record, wanted, like=records[0]) for record in records])
-
-
-def _estimator(name: str, epochs: int | None) -> Any:
-    return composed(name, epochs=epochs) if needs_torch(name) else name
