@@ -47,6 +47,14 @@ def test_losses_over_pairs_make_about_as_many_steps_as_those_over_users(users, i
     assert 2**-0.5 <= steps <= 2**0.5
 
 
+def test_what_is_set_is_not_searched(file, tmp_path):
+    out = tmp_path / "out.json"
+    options = ["--compositions", "softmax", "--trials", "3", "--set", "epochs=1", "--set", "temperature=0.1"]
+    softmax_family.main([file, *options, "--json", str(out)])
+    (run,) = load_record(out)["runs"]
+    assert all(trial["params"].keys() == {"learning_rate", "regularization"} for trial in run["tuning"]["trials"])
+
+
 def test_sequences_are_tested_on_what_came_last(file, tmp_path):
     out = tmp_path / "out.json"
     options = ["--compositions", "softmax/sasrec", "--trials", "1", "--epochs", "1", "--set", "batch_size=16"]

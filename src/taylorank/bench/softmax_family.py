@@ -102,11 +102,12 @@ def run_job(job: Job) -> str:
     torch.set_num_threads(1)
     train = Interactions.load_npz(job.train)
     data: Any = train if job.test is None else (train, Interactions.load_npz(job.test))
-    model = composed(job.composition, train, epochs=job.epochs, users=job.users, **dict(job.params))
+    params = dict(job.params)
+    model = composed(job.composition, train, **{"epochs": job.epochs, "users": job.users, **params})
     compare(
         data,
         {job.composition: model},
-        spaces={job.composition: space_of(model)},
+        spaces={job.composition: {name: wide for name, wide in space_of(model).items() if name not in params}},
         protocol=protocol_of(job),
         seeds=job.seeds,
         trials=job.trials,
@@ -154,7 +155,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seeds", default="0", help="with commas between")
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--users", type=int, default=USERS, help="in a step, or as many pairs as they have")
-    parser.add_argument("--set", action="append", default=[], help="a parameter of all models, name=number")
+    parser.add_argument("--set", action="append", default=[], help="a parameter that is not searched, name=number")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--json", required=True, help="file for the results")
     given = parser.parse_args(arguments)
