@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
@@ -61,7 +61,10 @@ class TwoTower(Backbone):
 
     def encode(self) -> Encoded:
         """Return the way to the vectors; nothing is shared."""
-        return Encoded(lambda users: self.similarity.query(self.users(users)), self._items)
+        return Encoded(
+            lambda users: self.users(users, self.similarity.query),
+            lambda columns=None: self.items(columns, self.similarity.item),
+        )
 
     def project_to_unit_ball(self) -> None:
         """Shorten every embedding of an id or a feature that is longer than 1."""
@@ -75,12 +78,9 @@ class TwoTower(Backbone):
         of_items = squared_lengths(self.items.ids, columns)
         return of_items if users is None else of_items + squared_lengths(self.users.ids, users)
 
-    def _items(self, columns: Tensor | None = None) -> Tensor:
-        return self.similarity.item(self.items(columns))
-
 
 class Tower(nn.Module):
-    """y ↦ MLP(E_y + Σ_f X_yf W_f), each distinct y computed once."""
+    """y ↦ f(MLP(E_y + Σ_f X_yf W_f)), each distinct y computed once."""
 
     def __init__(
         self, count: int, features: Any, *, widths: Sequence[int], std: float, generator: torch.Generator
@@ -92,14 +92,14 @@ class Tower(nn.Module):
             linear(inputs, outputs, generator=generator) for inputs, outputs in pairwise(widths)
         )
 
-    def forward(self, numbers: Tensor | None = None) -> Tensor:
-        """Return the vectors of the given numbers, (…, factors); None: of all."""
+    def forward(self, numbers: Tensor | None, finish: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return f = `finish` of the vectors of the given numbers, (…, factors); None: of all."""
         if numbers is None:
-            return self._vectors(torch.arange(len(self.ids), device=self.ids.device))
+            return finish(self._vectors(torch.arange(len(self.ids), device=self.ids.device)))
         met = torch.zeros(len(self.ids), dtype=torch.bool, device=self.ids.device)
         met[numbers] = True  # marking is linear, where torch.unique would sort
         place = met.cumsum(0).sub_(1)
-        return functional.embedding(place[numbers], self._vectors(met.nonzero().squeeze(1)))
+        return functional.embedding(place[numbers], finish(self._vectors(met.nonzero().squeeze(1))))
 
     def _vectors(self, numbers: Tensor) -> Tensor:
         states = functional.embedding(numbers, self.ids)
