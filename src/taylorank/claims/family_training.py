@@ -207,8 +207,8 @@ CLAIMS = (
         judge=judge_graph,
         change={"handicap": 3.0},
         change_in_words="a penalty on the sparse losses that lets them learn nothing",
-        correction="Not on planted data, where they are no worse; on ML-1M (sparse-losses-fail-on-graphs-on-ml-1m) it "
-        "is sparsemax alone that loses, and less.",
+        correction="Not on planted data, where they are no worse; sparse-losses-fail-on-real-graphs has what they "
+        "lose on ML-1M and Gowalla.",
         needs_torch=True,
     ),
     Claim(

@@ -58,7 +58,6 @@ MF = {
 }
 OURS = (
     Row("RG², all its parameters tuned", "rg2"),
-    Row("RG×, all its parameters tuned", "rgx"),
     Row("sampled RG², tuned", "sampled-rg2"),
     Row("WRMF, a proper grid", "wrmf"),
     Row("iALS", "ials"),
