@@ -200,8 +200,8 @@ CLAIMS = (
         judge=judge_sweeps,
         change={"turned": True},
         change_in_words="a start that saves nothing, or three of four sweeps where it saves little",
-        correction="It does on ML-1M; on Gowalla, where softmax had ML-1M's settings and 15 epochs, it saves little. The "
-        "optimum is the same, and training softmax costs more than the sweeps that it saves.",
+        correction="It does on ML-1M; on Gowalla, where softmax had ML-1M's settings and 15 epochs, it saves little. "
+        "The optimum is the same, and training softmax costs more than the sweeps that it saves.",
         heavy=True,
     ),
 )
