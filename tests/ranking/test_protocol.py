@@ -73,6 +73,15 @@ def test_leave_one_out_takes_the_last_two():
     assert check_leakage(parts.train, parts.valid, parts.test, order="user") == []
 
 
+def test_leave_one_out_fits_the_chosen_to_all_but_the_last():
+    data = whole()
+    parts = protocol("leave-one-out").prepare(data)
+    assert parts.refit
+    assert pairs(parts.full_train) == pairs(data) - pairs(parts.test) == pairs(parts.train) | pairs(parts.valid)
+    assert parts.full_train.timestamps is not None  # sequences need them
+    assert parts.seen_test == (parts.full_train,)
+
+
 def test_held_out_users_are_folded_in(table):
     parts = HeldOutUsers(ratios=(0.7, 0.1, 0.2)).prepare(planted(1000, 100, interactions=30_000, seed=0), 0)
     held = np.flatnonzero(parts.test.by_user.row_lengths)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from taylorank.data import HeldOut, Interactions, check_leakage, share_ids
+from taylorank.data import HeldOut, Interactions, check_leakage, merge, share_ids
 from taylorank.errors import DataError, ParameterError
 from taylorank.ranking.evaluate import evaluate
 from taylorank.ranking.evaluation import Evaluation
@@ -98,12 +98,15 @@ class Ratio:
     def prepare(self, data: Interactions, seed: int = 0) -> Prepared:
         """Split by ratio, per user."""
         train, valid, test = _whole(data, self.name).split(self.ratios, seed=seed)
-        return _of_three(train, valid, test)
+        return Prepared(train, valid, test, full_train=train, seen_valid=(train,), seen_test=(train, valid))
 
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """Each user's last interaction is the test, the one before validation; testing hides both others."""
+    """Each user's last interaction is the test, the one before it chooses; the chosen is fitted to all but the last.
+
+    So a model of sequences predicts the last item from everything before it, the item that chose included.
+    """
 
     name: str = "leave-one-out"
     metrics: tuple[str, ...] = ("ndcg@10", "hit_rate@10", "mrr@10", "ndcg@20", "hit_rate@20")
@@ -111,7 +114,9 @@ class LeaveOneOut:
 
     def prepare(self, data: Interactions, seed: int = 0) -> Prepared:
         """Split by time within each user; `seed` orders interactions of the same moment."""
-        return _of_three(*_whole(data, self.name).split_last(seed=seed))
+        train, valid, test = _whole(data, self.name).split_last(seed=seed)
+        both = merge(train, valid)
+        return Prepared(train, valid, test, full_train=both, seen_valid=(train,), seen_test=(both,))
 
 
 @dataclass(frozen=True)
@@ -171,10 +176,6 @@ def protocol(name: str) -> EvaluationProtocol:
         return PROTOCOLS[name]
     except KeyError:
         raise ParameterError(f"no protocol is called {name!r}", f"choose from {', '.join(PROTOCOLS)}") from None
-
-
-def _of_three(train: Interactions, valid: Interactions, test: Interactions) -> Prepared:
-    return Prepared(train, valid, test, full_train=train, seen_valid=(train,), seen_test=(train, valid))
 
 
 def _of_users(train: Interactions, valid: HeldOut, test: HeldOut) -> Prepared:
