@@ -57,7 +57,8 @@ def docs(tmp_path):
 
 def record_of(models, data=None, **more):
     table = TABLES["ml-10m"]
-    return reproduce(table, data or tr.planted(90, 70, interactions=2500), models, seeds=(0,), trials=0, **more)
+    settings = {"seeds": (0,), "trials": 0, **more}
+    return reproduce(table, data or tr.planted(90, 70, interactions=2500), models, **settings)
 
 
 def test_records_fill_rows_and_the_rest_says_how_to_run_it(docs):
@@ -74,6 +75,13 @@ def test_records_fill_rows_and_the_rest_says_how_to_run_it(docs):
     assert "[reports/ml-10m-more.json](reports/ml-10m-more.json): `ease`; seeds 0, 0 fits of tuning" in text
     assert "by `second`" in text
     assert "known are 69,815 users × 9,888 items" in text
+
+
+def test_a_model_in_two_records_is_taken_from_the_one_with_more_seeds(docs):
+    save_record(record_of(["popularity", "ease"]), docs / "reports" / "ml-10m.json")
+    save_record(record_of(["popularity"], seeds=(0, 1)), docs / "reports" / "ml-10m-more.json")
+    found = gather(TABLES["ml-10m"], docs)
+    assert found.sources == {"popularity": "reports/ml-10m-more.json", "ease": "reports/ml-10m.json"}
 
 
 def test_other_data_other_protocols_and_failures_are_told(docs):

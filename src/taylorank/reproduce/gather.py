@@ -71,12 +71,11 @@ def record_files(table: Table, docs: Path) -> list[Path]:
 
 
 def gather(table: Table, docs: Path) -> Gathered:
-    """Return what the files beside the page say of a table."""
+    """Return what the files beside the page say of a table; of a model in several, the one with the most seeds."""
     found = Gathered()
-    for path in record_files(table, docs):
-        name, record = path.relative_to(docs).as_posix(), load_record(path)
-        first = next(iter(found.records.values()), record)
-        reason = misfit(table, record, like=first)
+    records = {path.relative_to(docs).as_posix(): load_record(path) for path in record_files(table, docs)}
+    for name, record in sorted(records.items(), key=lambda part: -len(part[1]["summary"]["seeds"])):
+        reason = misfit(table, record, like=next(iter(records.values())))
         if reason:
             found.refused[name] = reason
         else:
