@@ -80,7 +80,7 @@ class TwoTower(Backbone):
 
 
 class Tower(nn.Module):
-    """y ↦ f(MLP(E_y + Σ_f X_yf W_f)), each distinct y computed once."""
+    """y ↦ finish(MLP(E_y + Σ_f X_yf W_f)), each distinct y computed once."""
 
     def __init__(
         self, count: int, features: Any, *, widths: Sequence[int], std: float, generator: torch.Generator
@@ -93,7 +93,7 @@ class Tower(nn.Module):
         )
 
     def forward(self, numbers: Tensor | None, finish: Callable[[Tensor], Tensor]) -> Tensor:
-        """Return f = `finish` of the vectors of the given numbers, (…, factors); None: of all."""
+        """Return `finish` of the vectors of the given numbers, (…, factors); None: of all."""
         if numbers is None:
             return finish(self._vectors(torch.arange(len(self.ids), device=self.ids.device)))
         met = torch.zeros(len(self.ids), dtype=torch.bool, device=self.ids.device)
