@@ -51,7 +51,7 @@ BAD_PARAMETERS = {
     "factors": [*BAD_COUNTS, None],
     "iterations": [*BAD_COUNTS, None],
     "neighbours": [*BAD_COUNTS, None],
-    "max_items": [*BAD_COUNTS, None],
+    "max_items": BAD_COUNTS,
     "max_passes": BAD_COUNTS,
     "num_threads": [*BAD_COUNTS, 10.0],
     "random_state": [-1, 2.5, "a"],

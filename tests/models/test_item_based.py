@@ -5,6 +5,7 @@ import pytest
 
 import taylorank as tr
 from taylorank.errors import ParameterError
+from taylorank.models import item_based
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,25 @@ def test_ease_solves_its_constrained_problem(parts):
         A = R[:, others]
         expected = np.linalg.solve(A.T @ A + 7.0 * np.eye(59), A.T @ R[:, j])
         np.testing.assert_allclose(W[others, j], expected, atol=1e-5)
+
+
+def test_ease_in_strips_is_the_plain_inverse():
+    """More items than one strip has, the last one not whole."""
+    data = tr.planted(400, 1300, interactions=9000, seed=1)
+    R = data.matrix.toarray().astype(np.float64)
+    P = np.linalg.inv(R.T @ R + 20.0 * np.eye(data.n_items))
+    expected = P / -np.diag(P)
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_allclose(tr.EASE(20.0).fit(data).item_weights_, expected, atol=1e-6)
+
+
+def test_ease_refuses_what_memory_does_not_hold(parts, monkeypatch):
+    monkeypatch.setattr(item_based, "memory", lambda field: 12 * 60**2 - 1)
+    with pytest.raises(ParameterError, match=r"60 items needs about .* are free; .*max_items"):
+        tr.EASE().fit(parts[0])
+    tr.EASE(max_items=60).fit(parts[0])
+    monkeypatch.setattr(item_based, "memory", lambda field: None)  # a system that does not tell
+    tr.EASE().fit(parts[0])
 
 
 def test_item_neighbours_are_shrunk_cosines(parts):

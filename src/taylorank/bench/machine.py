@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from taylorank.kernels import kernel_info
+from taylorank.system import memory, proc_field
 
 LIBRARIES = ("taylorank", "numpy", "scipy", "torch", "implicit", "irspack", "ranx", "polars")
 
@@ -17,9 +18,9 @@ LIBRARIES = ("taylorank", "numpy", "scipy", "torch", "implicit", "irspack", "ran
 def describe_machine() -> dict[str, Any]:
     """Return processor, cores, memory, load average, versions and kernels, ready for JSON."""
     return {
-        "cpu": _proc_field("/proc/cpuinfo", "model name") or platform.processor() or platform.machine(),
+        "cpu": proc_field("/proc/cpuinfo", "model name") or platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
-        "memory_gib": _memory_gib(),
+        "memory_gib": round(total / 2**30, 1) if (total := memory("MemTotal")) else None,
         "load_average": [round(load, 2) for load in os.getloadavg()] if hasattr(os, "getloadavg") else None,
         "system": platform.platform(terse=True),
         "python": platform.python_version(),
@@ -51,20 +52,6 @@ def stolen_share(before: list[int] | None, after: list[int] | None) -> float | N
     user, nice, system, _, _, irq, softirq, steal = spent[:8]
     busy = user + nice + system + irq + softirq + steal
     return round(steal / busy, 3) if busy else 0.0
-
-
-def _proc_field(path: str, field: str) -> str | None:
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    values = (line.partition(":")[2].strip() for line in lines if line.partition(":")[0].strip() == field)
-    return next(values, None)
-
-
-def _memory_gib() -> float | None:
-    total = _proc_field("/proc/meminfo", "MemTotal")  # "24576000 kB"
-    return round(int(total.split()[0]) / 2**20, 1) if total else None
 
 
 def _version(name: str) -> str | None:

@@ -38,7 +38,7 @@ MEANINGS = {
     "nu": "Exponent of the frequency in the penalty.",
     "neighbours": "How many neighbours each item keeps.",
     "shrink": "Added to the product of norms in a cosine.",
-    "max_items": "Refuse data with more items.",
+    "max_items": "Refuse data with more items; else what memory does not hold.",
     "loss": f"Loss: {', '.join(LOSS_NAMES)}.",
     "backbone": f"What makes the vectors: {', '.join(BACKBONE_NAMES)}.",
     "sampler": f"What draws negatives: {', '.join(SAMPLER_NAMES)}.",

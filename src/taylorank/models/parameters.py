@@ -16,7 +16,7 @@ LEAST_COUNTS = {
     "epochs": 1,
     "batch_size": 1,
 }
-MAY_BE_NONE = ("max_passes", "random_state", "num_threads", "batch_size", "temperature")
+MAY_BE_NONE = ("max_items", "max_passes", "random_state", "num_threads", "batch_size", "temperature")
 LEAST_NUMBERS = {
     "regularization": 0.0,
     "tolerance": 0.0,
