@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from taylorank.errors import ParameterError
 from taylorank.losses.batch import Negatives, Positives, pick, widen
+from taylorank.losses.drawn import drawn_scores
 from taylorank.losses.exact import RowLoss, product_loss
 from taylorank.losses.rg import rg_sum, rgx_background
 
@@ -139,8 +140,10 @@ class SampledCriterion(Criterion):
         drawn = required(negatives)
         query = pick(queries, positives.rows)  # (P, K)
         positive = (widen(query) * widen(items(positives.columns))).sum(1)
-        vectors = items(drawn.columns)
-        negative = against(query, vectors) if vectors.ndim == 3 else pick(queries @ vectors.T, positives.rows)  # (P, n)
+        if drawn.columns.ndim == 2:
+            negative = drawn_scores(query, items, drawn.columns)  # (P, n)
+        else:
+            negative = pick(queries @ items(drawn.columns).T, positives.rows)
         values = self.function(
             positive, negative, mask=drawn.mask, **self.extra(query), **self._log_q(drawn), **self.options
         )
@@ -176,11 +179,6 @@ def required(negatives: Negatives | None) -> Negatives:
     if negatives is None:
         raise ParameterError("this loss needs negatives", "draw some with a sampler")
     return negatives
-
-
-def against(query: Tensor, vectors: Tensor) -> Tensor:
-    """Return inner products of (P, K) with (P, n, K) → (P, n)."""
-    return (vectors @ query.to(vectors.dtype)[:, :, None]).squeeze(-1)
 
 
 def weighted_sum(values: Tensor, positives: Positives) -> Tensor:

@@ -8,13 +8,16 @@ Morin, Bengio (2005); Mikolov et al. (2013) with Huffman's tree.
 
 from __future__ import annotations
 
+import functools
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from taylorank.errors import ParameterError
 from taylorank.losses.batch import Negatives, Positives, pick, widen
-from taylorank.losses.criterion import Criterion, against, weighted_sum
+from taylorank.losses.criterion import Criterion, weighted_sum
+from taylorank.losses.drawn import drawn_scores
 from taylorank.losses.tree import Tree
 
 
@@ -59,7 +62,7 @@ class TreeCriterion(Criterion):
         """Return the sum; `items` is not used."""
         nodes, signs = self.paths(positives.columns)
         if nodes.numel() * 4 < len(queries) * len(self.nodes):
-            scores = against(pick(queries, positives.rows), pick(self.nodes, nodes))  # (P, L)
+            scores = drawn_scores(pick(queries, positives.rows), functools.partial(pick, self.nodes), nodes)  # (P, L)
         else:  # so many positives per query that one product with all nodes costs less
             table = queries @ self.nodes.T.to(queries.dtype)  # (B, N − 1)
             scores = (
