@@ -71,7 +71,8 @@ README_ROWS = {
     "evaluate": [(r"implicit[^;,]* ([\d.]+) times ours", "all metrics of these users")],
     "epochs": [
         (r"RecBole [\d.]+ s, ([\d.]+)", "an epoch of BPR matrix factorisation on ML-1M"),
-        (r"softmax:.*plain PyTorch [\d.]+ s, ([\d.]+)", "an epoch with the full softmax"),
+        (r"sampled softmax:.*plain PyTorch [\d.]+ s, ([\d.]+)", "an epoch of sampled softmax, 64 draws"),
+        (r"(?m)^softmax:.*plain PyTorch [\d.]+ s, ([\d.]+)", "an epoch with the full softmax"),
     ],
 }
 

@@ -23,9 +23,9 @@ def file(tmp_path_factory):
 
 def test_epochs():
     record, lines = run_benchmark("epochs", quick=True)
-    assert set(record["results"]) == {"bpr", "softmax"}
+    assert set(record["results"]) == {"bpr", "sampled softmax", "softmax"}
     assert all("plain PyTorch" in found for found in record["results"].values())
-    assert len(lines) == 3
+    assert len(lines) == 4
 
 
 def test_compositions_of_several_processes_end_in_one_record(file, tmp_path):
@@ -130,3 +130,10 @@ def test_words_of_equal_names_are_equal_features():
     np.testing.assert_array_equal(X[0], X[1])
     assert X[0] @ X[2] == pytest.approx(0.5, abs=0.01)
     assert not X[3].any()
+
+
+def test_penalties_when_nobody_says():
+    record, lines = run_benchmark("neural-defaults", quick=True)
+    assert list(record["relative"]) == ["softmax/mf", "bpr/lightgcn"]
+    assert all(len(shares) == len(record["penalties"]) for shares in record["relative"].values())
+    assert len(lines) == 3

@@ -11,7 +11,14 @@ import taylorank as tr  # noqa: E402
 from taylorank.errors import ParameterError  # noqa: E402
 from taylorank.training import run  # noqa: E402
 
-STILL = {"factors": 8, "epochs": 1, "learning_rate": 0.0, "batch_size": 200, "random_state": 0}  # one batch
+STILL = {
+    "factors": 8,
+    "regularization": 0.0,
+    "epochs": 1,
+    "learning_rate": 0.0,
+    "batch_size": 200,
+    "random_state": 0,
+}  # one batch
 POWERS = 2.0 ** (np.arange(-80, 12) / 2)
 
 

@@ -18,6 +18,7 @@ BENCHMARKS = {
     "read": "taylorank.bench.read",
     "regression": "taylorank.bench.regression",
     "rg-step": "taylorank.bench.rg_step",
+    "neural-defaults": "taylorank.bench.neural_defaults",
     "rg2-defaults": "taylorank.bench.defaults",
     "top-k": "taylorank.bench.top_k",
     "als": "taylorank.bench.als",

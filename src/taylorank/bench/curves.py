@@ -62,7 +62,7 @@ class Study:
     def neural(self, name: str, loss: str, **more: Any) -> Neural:
         """Return a network over plain factors, unfitted."""
         given = {"factors": self.factors, "epochs": self.epochs, "random_state": self.seed, "device": self.device}
-        return Neural(loss, **{**given, **more, **self.params.get(name, {})})
+        return Neural(loss, **{"regularization": 0.0, **given, **more, **self.params.get(name, {})})
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ def largest_rate(loss: str, data: Interactions, **params: Any) -> dict[str, Any]
     """Double the rate until the loss no longer falls."""
     first, found, losses = None, None, []
     for rate in RATES:
-        model = Neural(loss, learning_rate=rate, optimizer="sgd", schedule="constant", **params)
+        model = Neural(loss, learning_rate=rate, regularization=0.0, optimizer="sgd", schedule="constant", **params)
         try:
             history = [record["loss"] for record in model.fit(data).history_]
         except TrainingError:

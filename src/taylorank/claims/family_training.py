@@ -110,6 +110,7 @@ def rate_on_factors(name: str, seed: int, sharpness: float) -> float:
             factors=4,
             epochs=60,
             learning_rate=2.0**power,
+            regularization=0.0,
             optimizer="sgd",
             schedule="constant",
             batch_size=80,

