@@ -1,8 +1,10 @@
-"""What Linux tells of the machine in /proc; None elsewhere."""
+"""What Linux tells of the machine; None elsewhere."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+CGROUP = "/sys/fs/cgroup"
 
 
 def proc_field(path: str, field: str) -> str | None:
@@ -13,6 +15,22 @@ def proc_field(path: str, field: str) -> str | None:
         return None
     values = (line.partition(":")[2].strip() for line in lines if line.partition(":")[0].strip() == field)
     return next(values, None)
+
+
+def available_memory() -> int | None:
+    """Return the bytes that a process may still take, of the machine or of its container, whichever has fewer."""
+    of_machine, limit = memory("MemAvailable"), _number(f"{CGROUP}/memory.max")
+    if of_machine is None or limit is None:
+        return of_machine
+    return min(of_machine, max(0, limit - (_number(f"{CGROUP}/memory.current") or 0)))
+
+
+def _number(path: str) -> int | None:
+    try:
+        said = Path(path).read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+    return int(said) if said.isdigit() else None  # "max": no limit
 
 
 def memory(field: str) -> int | None:

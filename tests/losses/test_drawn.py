@@ -14,6 +14,14 @@ from taylorank.kernels import backend
 from taylorank.losses import drawn
 from taylorank.losses.batch import Negatives, Positives
 
+
+@pytest.fixture(autouse=True, scope="module")
+def however_few():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawn, "FEWEST_NUMBERS", 0)
+        yield
+
+
 needs_native = pytest.mark.skipif(backend.native is None, reason="no native kernels")
 
 
@@ -69,6 +77,45 @@ def test_few_draws_of_many_items_and_mixed_precision_are_gathered(monkeypatch):
         3,
         0,
     )
+
+
+@needs_native
+def test_few_numbers_are_gathered(monkeypatch):
+    monkeypatch.setattr(drawn, "FEWEST_NUMBERS", 1 << 15)
+    assert not drawn._are_many(torch.zeros(64, 2, dtype=torch.int64), 64)
+    assert drawn._are_many(torch.zeros(64, 8, dtype=torch.int64), 64)
+
+
+@needs_native
+def test_second_derivatives_are_exact():
+    draw = torch.Generator().manual_seed(0)
+    query, table = (torch.randn(n, 3, generator=draw, dtype=torch.float64, requires_grad=True) for n in (4, 6))
+    columns = torch.randint(0, 6, (4, 5), generator=draw)
+
+    def scores(q, v):
+        return drawn.drawn_scores(q, lambda c: functional.embedding(c, v), columns).tanh()
+
+    assert torch.autograd.gradcheck(scores, (query, table))
+    assert torch.autograd.gradgradcheck(scores, (query, table))
+    hessian = torch.autograd.functional.hessian
+    ours = hessian(lambda v: scores(query.detach(), v).square().sum(), table.detach())
+    plain = hessian(lambda v: gathered(query.detach(), v, columns).tanh().square().sum(), table.detach())
+    torch.testing.assert_close(ours, plain)
+
+
+@needs_native
+def test_what_the_kernels_cannot_take_is_gathered():
+    """Numbers counted from the end, and items of half precision."""
+    query, table = torch.randn(3, 4), torch.randn(8, 4)
+    columns = torch.tensor([[0, -1], [2, 3], [1, 5]])
+    torch.testing.assert_close(
+        drawn.drawn_scores(query, lambda c: table[c], columns), gathered(query, table, columns % 8)
+    )
+    with pytest.raises(IndexError):
+        drawn.drawn_scores(query, lambda c: functional.embedding(c, table), columns)
+    half = table.bfloat16()
+    found = drawn.drawn_scores(query, lambda c: half[c], columns.abs())
+    torch.testing.assert_close(found, (half[columns.abs()] @ query.bfloat16()[:, :, None]).squeeze(-1))
 
 
 @needs_native

@@ -37,12 +37,15 @@ def test_ease_in_strips_is_the_plain_inverse():
 
 
 def test_ease_refuses_what_memory_does_not_hold(parts, monkeypatch):
-    monkeypatch.setattr(item_based, "memory", lambda field: 12 * 60**2 - 1)
+    monkeypatch.setattr(item_based, "available_memory", lambda: 12 * 60**2 - 1)
     with pytest.raises(ParameterError, match=r"60 items needs about .* are free; .*max_items"):
         tr.EASE().fit(parts[0])
     tr.EASE(max_items=60).fit(parts[0])
-    monkeypatch.setattr(item_based, "memory", lambda field: None)  # a system that does not tell
+    monkeypatch.setattr(item_based, "available_memory", lambda: None)  # a system that does not tell
     tr.EASE().fit(parts[0])
+    monkeypatch.setattr(item_based, "MOST_ITEMS", 59)
+    with pytest.raises(ParameterError, match=r"60 items are more than max_items=59; .*raise max_items"):
+        tr.EASE().fit(parts[0])
 
 
 def test_item_neighbours_are_shrunk_cosines(parts):

@@ -20,7 +20,8 @@ from taylorank.training.names import BACKBONE_NAMES, LOSS_NAMES, SAMPLER_NAMES
 # What each parameter means, in a line; the models' docstrings say more.
 MEANINGS = {
     "factors": "Rank of the model.",
-    "regularization": "RG: share of σ₁ taken from all singular values, in [0, 1). Others: their own λ.",
+    "regularization": "RG: share of σ₁ taken from all singular values, in [0, 1). Others: their own λ. "
+    "Neural: or auto, a λ by loss and backbone.",
     "proposal_exponent": "Exponent of item popularity in the proposal.",
     "context_exponent": "Exponent of user activity in the weights.",
     "ranking": "Rank by probability, or by lift, which favours the niche.",
@@ -38,7 +39,7 @@ MEANINGS = {
     "nu": "Exponent of the frequency in the penalty.",
     "neighbours": "How many neighbours each item keeps.",
     "shrink": "Added to the product of norms in a cosine.",
-    "max_items": "Refuse data with more items; else what memory does not hold.",
+    "max_items": "Refuse data with more items than this; not given: more than free memory holds.",
     "loss": f"Loss: {', '.join(LOSS_NAMES)}.",
     "backbone": f"What makes the vectors: {', '.join(BACKBONE_NAMES)}.",
     "sampler": f"What draws negatives: {', '.join(SAMPLER_NAMES)}.",

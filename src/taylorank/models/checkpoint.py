@@ -98,7 +98,7 @@ def open_checkpoint(
     path: str | Path, model: Estimator, data: Interactions, *, valid: Interactions | None, metric: str
 ) -> Checkpoint:
     """Open the checkpoint of a fit of `model` to `data`; the file of any other fit is refused."""
-    parameters = {name: value for name, value in model.get_params().items() if name not in OF_THE_MACHINE}
+    parameters = {name: value for name, value in model.settled_params().items() if name not in OF_THE_MACHINE}
     identity = {
         "model": type(model).__name__,
         "parameters": parameters,

@@ -16,9 +16,10 @@ from taylorank.models.factor import nearest, wanted_rows
 from taylorank.models.histories import over_items, training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
-from taylorank.system import memory
+from taylorank.system import available_memory
 
 BLOCK = 512
+MOST_ITEMS = 30_000  # of EASE, where the system does not tell what memory is free
 
 
 class ItemBased(Recommender):
@@ -98,16 +99,17 @@ class EASE(ItemBased):
         return self
 
     def _refuse_too_many(self, n_items: int) -> None:
-        needed, free = 12 * n_items**2, memory("MemAvailable")
-        if self.max_items is not None and n_items > self.max_items:
+        needed, free = 12 * n_items**2, available_memory()
+        limit = MOST_ITEMS if self.max_items is None and free is None else self.max_items
+        if limit is not None and n_items > limit:
             raise ParameterError(
-                f"{n_items:,} items are more than max_items={self.max_items:,}",
-                f"clean the data, or raise max_items: EASE needs about {needed / 2**30:.0f} GiB for them",
+                f"{n_items:,} items are more than max_items={limit:,}",
+                f"clean the data, or raise max_items: EASE needs about {needed / 2**30:.1f} GiB for them",
             )
-        if self.max_items is None and free is not None and needed > free:
+        if limit is None and free is not None and needed > free:
             raise ParameterError(
-                f"EASE on {n_items:,} items needs about {needed / 2**30:.0f} GiB and {free / 2**30:.0f} are free",
-                "clean the data, or choose itemknn; max_items tries all the same",
+                f"EASE on {n_items:,} items needs about {needed / 2**30:.1f} GiB and {free / 2**30:.1f} are free",
+                f"clean the data, or choose itemknn; max_items={n_items} tries all the same",
             )
 
     def _inverse(self, gram: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -46,7 +46,7 @@ def save_model(model: Recommender, path: str | os.PathLike[str], *, with_seen: b
 
 
 def _facts(model: Recommender) -> dict[str, Any]:
-    parameters = {name: value for name, value in model.get_params().items() if name not in OF_THE_MACHINE}
+    parameters = {name: value for name, value in model.settled_params().items() if name not in OF_THE_MACHINE}
     return {
         "format": FORMAT,
         "taylorank": taylorank.__version__,

@@ -44,7 +44,7 @@ class Contender:
         return {
             "label": self.label,
             "class": type(self.estimator).__name__,
-            "params": self.params(),
+            "params": getattr(self.estimator, "settled_params", self.params)(),
             "space": described(self.space),
         }
 
