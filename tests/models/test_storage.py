@@ -40,7 +40,7 @@ def files(data, tmp_path_factory):
 def same(a, b):
     return (
         type(a) is type(b)
-        and a.get_params() == b.get_params()
+        and a.settled_params() == b.settled_params()
         and a.seen == b.seen
         and a.data_fingerprint == b.data_fingerprint
         and np.array_equal(a.item_popularity, b.item_popularity)
