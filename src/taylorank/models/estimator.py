@@ -10,6 +10,12 @@ from taylorank.errors import NotFittedError, ParameterError
 OF_THE_MACHINE = ("num_threads", "device")  # parameters that say where to compute, not what
 
 
+def settled_params(model: Any) -> dict[str, Any]:
+    """Return the parameters of any model, of ours with numbers in the place of "auto"."""
+    params: dict[str, Any] = model.settled_params() if isinstance(model, Estimator) else model.get_params()
+    return params
+
+
 class Estimator:
     """`get_params`, `set_params` and a repr, from the signature of `__init__`."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from taylorank.bench import peers
 from taylorank.errors import ParameterError
+from taylorank.models.estimator import settled_params
 from taylorank.registry import MODELS, composition, model_named
 from taylorank.selection.neural_space import neural_space
 from taylorank.selection.papers import VARIANTS
@@ -44,7 +45,7 @@ class Contender:
         return {
             "label": self.label,
             "class": type(self.estimator).__name__,
-            "params": getattr(self.estimator, "settled_params", self.params)(),
+            "params": settled_params(self.estimator) if self.params() else {},
             "space": described(self.space),
         }
 

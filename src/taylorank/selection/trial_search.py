@@ -7,6 +7,7 @@ import math
 import statistics
 from typing import Any
 
+from taylorank.models.estimator import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.selection.judge import Judge
 from taylorank.selection.proposers import Proposer, proposer
@@ -18,9 +19,7 @@ STEP_USERS = 2000  # judged after each sweep, to give up early
 
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
-    base: Any = study.base
-    first = base.settled_params() if hasattr(base, "settled_params") else base.get_params()
-    source = proposer(study.space, first, trials=study.budget.trials, seed=study.seed)
+    source = proposer(study.space, settled_params(study.base), trials=study.budget.trials, seed=study.seed)
     steps = study.judge.on_sample(STEP_USERS, seed=study.seed)
     try:
         while True:

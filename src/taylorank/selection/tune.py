@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from taylorank.data import Interactions, merge
 from taylorank.errors import DataError, ParameterError
+from taylorank.models.estimator import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
 from taylorank.registry import MODELS, model_named
@@ -164,7 +165,7 @@ def _header(name: str, base: Recommender, train: Interactions, judge: Judge, spa
     masks = judge.seen if isinstance(judge.seen, Sequence) else [judge.seen]
     return {
         "model": name,
-        "fixed": {key: value for key, value in base.get_params().items() if key not in space and key != "num_threads"},
+        "fixed": {k: value for k, value in settled_params(base).items() if k not in space and k != "num_threads"},
         "metric": str(judge.metric),
         "space": described(space),
         "seed": seed,
