@@ -11,7 +11,7 @@ import pytest
 import taylorank as tr
 from taylorank.bench.neural_defaults import PENALTIES, relative
 from taylorank.errors import ParameterError
-from taylorank.selection import tune
+from taylorank.selection import compare, tune
 from taylorank.training.penalties import penalty_of
 
 RECORD = Path(__file__).parents[2] / "docs" / "bench" / "neural_defaults.json"
@@ -56,6 +56,11 @@ def test_a_search_begins_with_the_number(data):
     train, valid = data.split((0.8, 0.2), seed=0)
     found = tune(tr.Neural("bpr", **SMALL), train, valid, trials=2)
     assert found.trials[0].params["regularization"] == 0.03
+
+
+def test_a_record_tells_the_number(data):
+    record = compare(data, {"bpr": tr.Neural("bpr", **SMALL)}, seeds=(0,), trials=0).record
+    assert record["models"]["bpr"]["params"]["regularization"] == 0.03
 
 
 def test_files_and_other_words(data, tmp_path):
