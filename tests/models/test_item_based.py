@@ -36,6 +36,13 @@ def test_ease_in_strips_is_the_plain_inverse():
     np.testing.assert_allclose(tr.EASE(20.0).fit(data).item_weights_, expected, atol=1e-6)
 
 
+def test_ease_tells_how_many_columns_are_done(parts):
+    heard = []
+    tr.EASE().fit(parts[0], callback=heard.append)
+    assert [progress.step for progress in heard] == [60]
+    assert heard[0].seconds > 0
+
+
 def test_ease_refuses_what_memory_does_not_hold(parts, monkeypatch):
     monkeypatch.setattr(item_based, "available_memory", lambda: 12 * 60**2 - 1)
     with pytest.raises(ParameterError, match=r"60 items needs about .* are free; .*max_items"):

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import lapack
 
 from taylorank.data import Interactions, read_interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.factor import nearest, wanted_rows
+from taylorank.models.fitting import FitProgress
 from taylorank.models.histories import over_items, training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
+from taylorank.solvers import invert_in_place
 from taylorank.system import available_memory
 
 BLOCK = 512
@@ -73,8 +75,8 @@ class ItemBased(Recommender):
 class EASE(ItemBased):
     """Minimise ‖R − R W‖² + λ ‖W‖² with diag(W) = 0 (Steck, "Embarrassingly shallow autoencoders", WWW 2019).
 
-    W_ij = −P_ij / P_jj off the diagonal, with P = (RᵀR + λ I)⁻¹, by Cholesky's factors in place: N³ multiplications
-    and additions, and 12 N² bytes at most (8 for P, 4 for W).
+    W_ij = −P_ij / P_jj off the diagonal, with P = (RᵀR + λ I)⁻¹, inverted in place: N³ operations, and 12 N² bytes at
+    most (8 for P, 4 for W).
 
     >>> from taylorank.data import planted
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
@@ -87,16 +89,36 @@ class EASE(ItemBased):
         self.max_items = max_items
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
-        """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
+        """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
+
+        `callback` hears how many columns of P are done (`FitProgress`); it cannot stop this, as there is no W before.
+        """
         data = training_data(train)
         check_parameters(self)
         if self.regularization == 0:
             raise ParameterError(f"regularization={self.regularization}", "use a number > 0, such as 200")
         self._refuse_too_many(data.n_items)
-        inverse = self._inverse(_gram(data))
+        gram = _gram(data)
+        gram[np.diag_indices_from(gram)] += self.regularization
+        self._invert(gram, callback)
         self.train_ = data
-        self.item_weights_ = _weights(inverse)
+        self.item_weights_ = _weights(gram)
         return self
+
+    def _invert(self, gram: NDArray[np.float64], callback: Callable[[FitProgress], object] | None) -> None:
+        began = time.perf_counter()
+
+        def tell(columns: int) -> None:
+            if callback is not None:
+                callback(FitProgress(columns, time.perf_counter() - began))
+
+        try:
+            invert_in_place(gram, after_panel=tell)
+        except ParameterError as error:
+            raise ParameterError(
+                f"regularization={self.regularization} is too small for strengths as large as these",
+                "raise it, or scale the strengths down",
+            ) from error
 
     def _refuse_too_many(self, n_items: int) -> None:
         needed, free = 12 * n_items**2, available_memory()
@@ -111,24 +133,6 @@ class EASE(ItemBased):
                 f"EASE on {n_items:,} items needs about {needed / 2**30:.1f} GiB and {free / 2**30:.1f} are free",
                 f"clean the data, or choose itemknn; max_items={n_items} tries all the same",
             )
-
-    def _inverse(self, gram: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (G + λ I)⁻¹ in the lower triangle of `gram`, or say that λ is too small beside the data."""
-        gram[np.diag_indices_from(gram)] += self.regularization
-        size = lapack.dlange("1", gram)
-        factor, failed = lapack.dpotrf(gram, lower=1, clean=0, overwrite_a=1)
-        if not failed:
-            share, failed = lapack.dpocon(factor, size, uplo="L")
-            failed = failed or share < np.finfo(np.float64).eps
-        if not failed:
-            inverse, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
-        if failed:
-            raise ParameterError(
-                f"regularization={self.regularization} is too small for strengths as large as these",
-                "raise it, or scale the strengths down",
-            )
-        result: NDArray[np.float64] = inverse
-        return result
 
 
 def _gram(data: Interactions) -> NDArray[np.float64]:
