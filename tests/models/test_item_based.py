@@ -44,7 +44,7 @@ def test_ease_tells_how_many_columns_are_done(parts):
 
 
 def test_ease_refuses_what_memory_does_not_hold(parts, monkeypatch):
-    monkeypatch.setattr(item_based, "available_memory", lambda: 12 * 60**2 - 1)
+    monkeypatch.setattr(item_based, "available_memory", lambda: 8 * 60**2 - 1)
     with pytest.raises(ParameterError, match=r"60 items needs about .* are free; .*max_items"):
         tr.EASE().fit(parts[0])
     tr.EASE(max_items=60).fit(parts[0])

@@ -17,7 +17,7 @@ from taylorank.models.fitting import FitProgress
 from taylorank.models.histories import over_items, training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
-from taylorank.solvers import invert_in_place
+from taylorank.solvers.inverse import Strip, invert_in_place
 from taylorank.system import available_memory
 
 BLOCK = 512
@@ -75,8 +75,8 @@ class ItemBased(Recommender):
 class EASE(ItemBased):
     """Minimise ‖R − R W‖² + λ ‖W‖² with diag(W) = 0 (Steck, "Embarrassingly shallow autoencoders", WWW 2019).
 
-    W_ij = −P_ij / P_jj off the diagonal, with P = (RᵀR + λ I)⁻¹, inverted in place: N³ operations, and 12 N² bytes at
-    most (8 for P, 4 for W).
+    W_ij = −P_ij / P_jj off the diagonal, with P = (RᵀR + λ I)⁻¹, inverted in place: N³ operations, and 8 N² bytes (4
+    for half of P, 4 for W).
 
     >>> from taylorank.data import planted
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
@@ -98,14 +98,15 @@ class EASE(ItemBased):
         if self.regularization == 0:
             raise ParameterError(f"regularization={self.regularization}", "use a number > 0, such as 200")
         self._refuse_too_many(data.n_items)
-        gram = _gram(data)
-        gram[np.diag_indices_from(gram)] += self.regularization
-        self._invert(gram, callback)
+        strips = _gram_strips(data)
+        for strip in strips:
+            strip[np.diag_indices(strip.shape[1])] += self.regularization
+        self._invert(strips, callback)
         self.train_ = data
-        self.item_weights_ = _weights(gram)
+        self.item_weights_ = _weights(strips)
         return self
 
-    def _invert(self, gram: NDArray[np.float64], callback: Callable[[FitProgress], object] | None) -> None:
+    def _invert(self, strips: list[Strip], callback: Callable[[FitProgress], object] | None) -> None:
         began = time.perf_counter()
 
         def tell(columns: int) -> None:
@@ -113,7 +114,7 @@ class EASE(ItemBased):
                 callback(FitProgress(columns, time.perf_counter() - began))
 
         try:
-            invert_in_place(gram, after_panel=tell)
+            invert_in_place(strips, after_strip=tell)
         except ParameterError as error:
             raise ParameterError(
                 f"regularization={self.regularization} is too small for strengths as large as these",
@@ -121,7 +122,7 @@ class EASE(ItemBased):
             ) from error
 
     def _refuse_too_many(self, n_items: int) -> None:
-        needed, free = 12 * n_items**2, available_memory()
+        needed, free = 8 * n_items**2, available_memory()
         limit = MOST_ITEMS if self.max_items is None and free is None else self.max_items
         if limit is not None and n_items > limit:
             raise ParameterError(
@@ -135,25 +136,23 @@ class EASE(ItemBased):
             )
 
 
-def _gram(data: Interactions) -> NDArray[np.float64]:
-    """Return RᵀR, (N, N), by columns as LAPACK has it; squares of large strengths overflow single precision."""
-    by_item, by_user = data.by_item.to_scipy().astype(np.float64), data.matrix.astype(np.float64)
-    gram = np.empty((data.n_items, data.n_items))
-    for start in range(0, data.n_items, BLOCK):
-        gram[start : start + BLOCK] = (by_item[start : start + BLOCK] @ by_user).toarray()
-    return gram.T
+def _gram_strips(data: Interactions) -> list[Strip]:
+    """Return strips of columns of RᵀR, from the diagonal down; squares of large strengths overflow single precision."""
+    by_item, by_user = data.by_item.to_scipy().astype(np.float64), data.matrix.astype(np.float64).tocsc()
+    starts = range(0, data.n_items, BLOCK)
+    return [(by_item[start : start + BLOCK] @ by_user[:, start:]).toarray().T for start in starts]
 
 
-def _weights(inverse: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return W_ij = −P_ij / P_jj with a diagonal of zeros, (N, N), from the lower triangle of P."""
-    diagonal = np.diag(inverse).copy()
-    weights = np.empty(inverse.shape, dtype=np.float32)
-    for start in range(0, len(inverse), BLOCK):
-        stop = min(start + BLOCK, len(inverse))
-        weights[start:stop, :start] = inverse[start:stop, :start] / -diagonal[:start]
-        weights[:start, start:stop] = inverse[start:stop, :start].T / -diagonal[start:stop]
-        corner = np.tril(inverse[start:stop, start:stop], -1)
+def _weights(inverse: list[Strip]) -> NDArray[np.float32]:
+    """Return W_ij = −P_ij / P_jj with a diagonal of zeros, (N, N), from strips of P."""
+    diagonal = np.concatenate([np.diag(strip) for strip in inverse])
+    weights = np.zeros((len(diagonal), len(diagonal)), dtype=np.float32)
+    for start, strip in zip(range(0, len(diagonal), BLOCK), inverse, strict=True):
+        stop = start + strip.shape[1]
+        corner, below = np.tril(strip[: strip.shape[1]], -1), strip[strip.shape[1] :]
         weights[start:stop, start:stop] = (corner + corner.T) / -diagonal[start:stop]
+        weights[stop:, start:stop] = below / -diagonal[start:stop]
+        weights[start:stop, stop:] = below.T / -diagonal[stop:]
     return weights
 
 

@@ -1,4 +1,4 @@
-"""The inverse of a large positive definite matrix, in its own memory."""
+"""The inverse of a large positive definite matrix, in the memory of its lower triangle."""
 
 from __future__ import annotations
 
@@ -10,68 +10,83 @@ from scipy.linalg import blas, lapack
 
 from taylorank.errors import ParameterError
 
-PANEL = 256
+Strip = NDArray[np.float64]
 
 
-def invert_in_place(matrix: NDArray[np.float64], *, after_panel: Callable[[int], object] = lambda _: None) -> None:
-    """Overwrite the lower triangle of A = Aᵀ > 0 with that of A⁻¹; what is above it is not read, and lost.
+def invert_in_place(strips: list[Strip], *, after_strip: Callable[[int], object] = lambda _: None) -> None:
+    """Overwrite A = Aᵀ > 0 with A⁻¹, both given by strips of columns: A[j0:, j0:j1], A[j1:, j1:j2], …
 
-    Sweeps one panel of columns k after another: with D = A_kk⁻¹ and C = A_:k,
+    A strip lies in memory by columns (order "F"); what it has above the diagonal is not read. Strips k are swept one
+    after another: with D = A_kk⁻¹ and C = A_:k,
 
         A_ij ← A_ij − C_i D C_jᵀ  (i, j ≠ k),    A_ik ← C_i D,    A_kk ← −D,
 
-    which ends at −A⁻¹. N³ operations, as by Cholesky's factors, nearly all of them one symmetric product for each
-    panel. LAPACK's own `potrf` is a third faster, but OpenBLAS ends the process in it from about 16,000 columns on two
-    threads.
+    which ends at −A⁻¹: N³ operations in all, as by Cholesky's factors, nearly all of them in matrix products, and
+    4 N² bytes. (LAPACK's `potrf` on the whole matrix takes twice the memory, and OpenBLAS crashes in it, as in `syrk`,
+    from about 16,000 columns on two threads.)
 
-    `matrix` lies in memory by columns (order "F"). `after_panel` hears how many columns are done. A matrix that is not
-    positive definite, or whose condition number in the 1-norm is beyond double precision, raises ParameterError.
+    `after_strip` hears how many columns are done. A matrix that is not positive definite, or whose condition number in
+    the 1-norm is beyond double precision, raises ParameterError.
 
-    >>> matrix = np.array([[2.0, 1.0], [1.0, 2.0]], order="F")
-    >>> invert_in_place(matrix)
-    >>> (3 * np.tril(matrix)).round(6).tolist()
-    [[2.0, 0.0], [-1.0, 2.0]]
+    >>> strips = [np.array([[2.0], [1.0]], order="F"), np.array([[2.0]])]
+    >>> invert_in_place(strips)
+    >>> [(3 * strip).round(6).tolist() for strip in strips]
+    [[[2.0], [-1.0]], [[2.0]]]
     """
-    if not matrix.flags.f_contiguous:
-        raise ValueError("the matrix must lie in memory by columns")
-    size = _norm(matrix)
-    for start in range(0, len(matrix), PANEL):
-        stop = min(start + PANEL, len(matrix))
-        _sweep(matrix, start, stop)
-        after_panel(stop)
-    if not size * _norm(matrix) < 1 / np.finfo(np.float64).eps:
+    if not all(strip.flags.f_contiguous for strip in strips):
+        raise ValueError("strips must lie in memory by columns")
+    size = _norm(strips)
+    done = 0
+    for number, strip in enumerate(strips):
+        _sweep(strips, number, done)
+        done += strip.shape[1]
+        after_strip(done)
+    if not size * _norm(strips) < 1 / np.finfo(np.float64).eps:
         raise _singular()
-    for start in range(0, len(matrix), PANEL):
-        matrix[:, start : start + PANEL] *= -1
+    for strip in strips:
+        np.negative(strip, out=strip)
 
 
-def _sweep(matrix: NDArray[np.float64], start: int, stop: int) -> None:
-    panel = np.empty((stop - start, len(matrix)), order="F")  # Cᵀ
-    panel[:, :start] = matrix[start:stop, :start]
-    panel[:, stop:] = matrix[stop:, start:stop].T
-    corner = np.tril(matrix[start:stop, start:stop])
-    panel[:, start:stop] = corner + np.tril(corner, -1).T
+def _sweep(strips: list[Strip], number: int, start: int) -> None:
+    swept = strips[number]
+    width = swept.shape[1]
+    panel = np.empty((width, len(strips[0])), order="F")  # Cᵀ
+    places = _places(strips)
+    for strip, begin in zip(strips[:number], places, strict=False):
+        panel[:, begin : begin + strip.shape[1]] = strip[start - begin : start - begin + width]
+    panel[:, start:] = swept.T
+    corner = np.tril(swept[:width])
+    panel[:, start : start + width] = corner + np.tril(corner, -1).T
     lower, failed = lapack.dpotrf(corner, lower=1)  # A_kk = L Lᵀ
     if failed:
         raise _singular()
     half = blas.dtrsm(1.0, lower, panel, lower=1, overwrite_b=1)  # L⁻¹ Cᵀ
-    blas.dsyrk(-1.0, half, beta=1.0, c=matrix, trans=1, lower=1, overwrite_c=1)
+    for strip, begin in zip(strips, places, strict=True):
+        columns = half[:, begin : begin + strip.shape[1]]
+        blas.dgemm(-1.0, half[:, begin:], columns, beta=1.0, c=strip, trans_a=1, overwrite_c=1)
     whole = blas.dtrsm(1.0, lower, half, lower=1, trans_a=1, overwrite_b=1)  # D Cᵀ
+    for strip, begin in zip(strips[:number], places, strict=False):
+        strip[start - begin : start - begin + width] = whole[:, begin : begin + strip.shape[1]]
+    swept[:] = whole[:, start:].T
     inverse, _ = lapack.dpotri(lower, lower=1)
-    matrix[start:stop, :start] = whole[:, :start]
-    matrix[stop:, start:stop] = whole[:, stop:].T
-    matrix[start:stop, start:stop] = -inverse
+    swept[:width] = -inverse
 
 
-def _norm(matrix: NDArray[np.float64]) -> float:
-    """‖A‖₁ of the symmetric matrix whose lower triangle is given."""
-    sums = np.zeros(len(matrix))
-    for start in range(0, len(matrix), PANEL):
-        strip = np.abs(matrix[start:, start : start + PANEL])
-        strip[: strip.shape[1]] = np.tril(strip[: strip.shape[1]])
-        sums[start:] += strip.sum(axis=1)
-        sums[start : start + strip.shape[1]] += strip.sum(axis=0) - strip.diagonal()
-    return float(sums.max(initial=0.0))
+def _places(strips: list[Strip]) -> list[int]:
+    """The first column of each strip."""
+    return [len(strips[0]) - len(strip) for strip in strips]
+
+
+def _norm(strips: list[Strip]) -> float:
+    """‖A‖₁ of the whole matrix."""
+    sums = np.zeros(len(strips[0]))
+    for strip, begin in zip(strips, _places(strips), strict=True):
+        width = strip.shape[1]
+        sizes = np.abs(strip)
+        sizes[:width] = np.tril(sizes[:width])
+        sums[begin:] += sizes.sum(axis=1)
+        sums[begin : begin + width] += sizes.sum(axis=0) - sizes.diagonal()
+    return float(sums.max())
 
 
 def _singular() -> ParameterError:
