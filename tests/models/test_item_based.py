@@ -43,8 +43,32 @@ def test_ease_tells_how_many_columns_are_done(parts):
     assert heard[0].seconds > 0
 
 
+def test_a_fit_of_ease_that_does_not_end_leaves_the_model_as_it_was(parts, monkeypatch):
+    model = tr.EASE().fit(parts[0])
+    before = model.recommend([0], n=3)[0].tolist()
+    larger = tr.planted(50, 90, interactions=700)
+
+    def stop(*_):
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        model.fit(larger, callback=stop)
+    monkeypatch.setattr(item_based, "_weights", stop)
+    with pytest.raises(MemoryError):
+        model.fit(larger)
+    assert model.recommend([0], n=3)[0].tolist() == before
+
+
+def test_an_error_of_the_callback_of_ease_is_not_one_of_its_penalty(parts):
+    def refuse(_):
+        raise ParameterError("the callback", "its remedy")
+
+    with pytest.raises(ParameterError, match="the callback"):
+        tr.EASE().fit(parts[0], callback=refuse)
+
+
 def test_ease_refuses_what_memory_does_not_hold(parts, monkeypatch):
-    monkeypatch.setattr(item_based, "available_memory", lambda: 8 * 60**2 - 1)
+    monkeypatch.setattr(item_based, "available_memory", lambda: 8 * 60**2)
     with pytest.raises(ParameterError, match=r"60 items needs about .* are free; .*max_items"):
         tr.EASE().fit(parts[0])
     tr.EASE(max_items=60).fit(parts[0])

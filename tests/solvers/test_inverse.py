@@ -52,7 +52,7 @@ def test_tells_how_far_it_is():
     assert heard == [4, 8, 10]
 
 
-@pytest.mark.parametrize("least", [1e-18, -1.0, 0.0, np.nan])
+@pytest.mark.parametrize("least", [1e-18, -1.0, 0.0, np.nan, 1e-310])
 def test_refuses_what_has_no_inverse(least):
     with pytest.raises(ParameterError, match="singular"):
         inverse_of(np.diag([1.0] * 8 + [least]))
@@ -69,5 +69,16 @@ def test_the_condition_is_that_of_the_whole_matrix():
 
 
 def test_refuses_what_it_could_only_copy():
-    with pytest.raises(ValueError, match="by columns"):
-        invert_in_place([np.ascontiguousarray(positive_definite(5, condition=10.0))])
+    matrix = positive_definite(5, condition=10.0)
+    fixed = np.asfortranarray(matrix)
+    fixed.flags.writeable = False
+    for bad in (np.ascontiguousarray(matrix), np.asfortranarray(matrix, dtype=np.float32), fixed):
+        with pytest.raises(ValueError, match="writeable doubles that lie in memory by columns"):
+            invert_in_place([bad])
+
+
+def test_refuses_what_is_no_triangle():
+    tall, square = np.ones((3, 1), order="F"), np.eye(2, order="F")
+    for bad in ([], [tall], [square, tall], [np.empty((0, 0), order="F")]):
+        with pytest.raises(ValueError, match="lower triangle"):
+            invert_in_place(bad)

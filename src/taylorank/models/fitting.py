@@ -23,7 +23,7 @@ Snapshot = Callable[[Any, Any], Scorer]  # (P, Q) → the model with these facto
 class FitProgress:
     """What the callback of `fit` is told after each step; it stops the fit by returning True."""
 
-    step: int  # sweeps, passes over the data, or epochs
+    step: int  # sweeps, passes over the data, epochs, or columns of EASE
     seconds: float  # in the solver, without evaluation
     metric: float | None = None  # on validation data, where there is some
     residual: float | None = None  # spectral: the largest, over σ₁

@@ -17,7 +17,7 @@ from taylorank.models.fitting import FitProgress
 from taylorank.models.histories import over_items, training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
-from taylorank.solvers.inverse import Strip, invert_in_place
+from taylorank.solvers.inverse import SingularError, Strip, invert_in_place
 from taylorank.system import available_memory
 
 BLOCK = 512
@@ -91,7 +91,8 @@ class EASE(ItemBased):
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
-        `callback` hears how many columns of P are done (`FitProgress`); it cannot stop this, as there is no W before.
+        `callback` hears how many columns of P are done (`FitProgress`); it cannot stop this, as there is no W before
+        the last.
         """
         data = training_data(train)
         check_parameters(self)
@@ -102,8 +103,8 @@ class EASE(ItemBased):
         for strip in strips:
             strip[np.diag_indices(strip.shape[1])] += self.regularization
         self._invert(strips, callback)
-        self.train_ = data
-        self.item_weights_ = _weights(strips)
+        weights = _weights(strips)
+        self.train_, self.item_weights_ = data, weights
         return self
 
     def _invert(self, strips: list[Strip], callback: Callable[[FitProgress], object] | None) -> None:
@@ -115,14 +116,14 @@ class EASE(ItemBased):
 
         try:
             invert_in_place(strips, after_strip=tell)
-        except ParameterError as error:
+        except SingularError as error:
             raise ParameterError(
                 f"regularization={self.regularization} is too small for strengths as large as these",
                 "raise it, or scale the strengths down",
             ) from error
 
     def _refuse_too_many(self, n_items: int) -> None:
-        needed, free = 8 * n_items**2, available_memory()
+        needed, free = 8 * n_items**2 + 16 * BLOCK * n_items, available_memory()
         limit = MOST_ITEMS if self.max_items is None and free is None else self.max_items
         if limit is not None and n_items > limit:
             raise ParameterError(

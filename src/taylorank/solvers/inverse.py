@@ -13,6 +13,10 @@ from taylorank.errors import ParameterError
 Strip = NDArray[np.float64]
 
 
+class SingularError(ParameterError):
+    """A matrix has no inverse, or none that double precision can tell."""
+
+
 def invert_in_place(strips: list[Strip], *, after_strip: Callable[[int], object] = lambda _: None) -> None:
     """Overwrite A = Aᵀ > 0 with A⁻¹, both given by strips of columns: A[j0:, j0:j1], A[j1:, j1:j2], …
 
@@ -26,15 +30,14 @@ def invert_in_place(strips: list[Strip], *, after_strip: Callable[[int], object]
     from about 16,000 columns on two threads.)
 
     `after_strip` hears how many columns are done. A matrix that is not positive definite, or whose condition number in
-    the 1-norm is beyond double precision, raises ParameterError.
+    the 1-norm is beyond double precision, raises SingularError.
 
     >>> strips = [np.array([[2.0], [1.0]], order="F"), np.array([[2.0]])]
     >>> invert_in_place(strips)
     >>> [(3 * strip).round(6).tolist() for strip in strips]
     [[[2.0], [-1.0]], [[2.0]]]
     """
-    if not all(strip.flags.f_contiguous for strip in strips):
-        raise ValueError("strips must lie in memory by columns")
+    _check(strips)
     size = _norm(strips)
     done = 0
     for number, strip in enumerate(strips):
@@ -45,6 +48,16 @@ def invert_in_place(strips: list[Strip], *, after_strip: Callable[[int], object]
         raise _singular()
     for strip in strips:
         np.negative(strip, out=strip)
+
+
+def _check(strips: list[Strip]) -> None:
+    """Refuse what BLAS would copy, and so not change, and what is no lower triangle."""
+    for strip in strips:
+        if strip.dtype != np.float64 or not (strip.flags.f_contiguous and strip.flags.behaved):
+            raise ValueError("strips must be writeable doubles that lie in memory by columns")
+    widths = [strip.shape[1] for strip in strips]
+    if not widths or 0 in widths or [len(strip) for strip in strips] != np.cumsum(widths[::-1])[::-1].tolist():
+        raise ValueError("strips must begin at the diagonal, and together be a lower triangle")
 
 
 def _sweep(strips: list[Strip], number: int, start: int) -> None:
@@ -85,9 +98,10 @@ def _norm(strips: list[Strip]) -> float:
         sizes = np.abs(strip)
         sizes[:width] = np.tril(sizes[:width])
         sums[begin:] += sizes.sum(axis=1)
-        sums[begin : begin + width] += sizes.sum(axis=0) - sizes.diagonal()
+        sizes[np.diag_indices(width)] = 0
+        sums[begin : begin + width] += sizes.sum(axis=0)
     return float(sums.max())
 
 
-def _singular() -> ParameterError:
-    return ParameterError("the matrix is too close to a singular one to be inverted", "add more to its diagonal")
+def _singular() -> SingularError:
+    return SingularError("the matrix is too close to a singular one to be inverted", "add more to its diagonal")
