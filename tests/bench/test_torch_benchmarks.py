@@ -55,6 +55,17 @@ def test_what_is_set_is_not_searched(file, tmp_path):
     assert all(trial["params"].keys() == {"learning_rate", "regularization"} for trial in run["tuning"]["trials"])
 
 
+def test_what_is_chosen_from_is_searched_as_told(file, tmp_path):
+    out = tmp_path / "out.json"
+    options = ["--compositions", "softmax", "--trials", "4", "--epochs", "1", "--choose", "context_exponent=0,0.5"]
+    softmax_family.main([file, *options, "--choose", "temperature=0.25", "--json", str(out)])
+    (run,) = load_record(out)["runs"]
+    first, *others = (trial["params"] for trial in run["tuning"]["trials"])
+    assert {trial["context_exponent"] for trial in others} <= {0, 0.5}
+    assert {trial["temperature"] for trial in others} == {0.25}
+    assert "learning_rate" in first
+
+
 def test_sequences_are_tested_on_what_came_last(file, tmp_path):
     out = tmp_path / "out.json"
     options = ["--compositions", "softmax/sasrec", "--trials", "1", "--epochs", "1", "--set", "batch_size=16"]

@@ -54,6 +54,7 @@ class Job:
     epochs: int | None
     users: int
     params: tuple[tuple[str, Any], ...]
+    choices: tuple[tuple[str, Choice], ...]
     name: str
     file: str
 
@@ -102,12 +103,12 @@ def run_job(job: Job) -> str:
     torch.set_num_threads(1)
     train = Interactions.load_npz(job.train)
     data: Any = train if job.test is None else (train, Interactions.load_npz(job.test))
-    params = dict(job.params)
+    params, choices = dict(job.params), dict(job.choices)
     model = composed(job.composition, train, **{"epochs": job.epochs, "users": job.users, **params})
     compare(
         data,
         {job.composition: model},
-        spaces={job.composition: {name: wide for name, wide in space_of(model).items() if name not in params}},
+        spaces={job.composition: {n: wide for n, wide in {**space_of(model), **choices}.items() if n not in params}},
         protocol=protocol_of(job),
         seeds=job.seeds,
         trials=job.trials,
@@ -156,10 +157,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--users", type=int, default=USERS, help="in a step, or as many pairs as they have")
     parser.add_argument("--set", action="append", default=[], help="a parameter that is not searched, name=number")
+    parser.add_argument("--choose", action="append", default=[], help="values to search over instead, name=a,b,c")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--json", required=True, help="file for the results")
     given = parser.parse_args(arguments)
     params = tuple((name, _number(value)) for name, _, value in (text.partition("=") for text in given.set))
+    choices = tuple((name, _choice(values)) for name, _, values in (text.partition("=") for text in given.choose))
     with tempfile.TemporaryDirectory() as folder:
         first = Job(
             composition="",
@@ -172,6 +175,7 @@ def main(arguments: list[str] | None = None) -> None:
             epochs=given.epochs,
             users=given.users,
             params=params,
+            choices=choices,
             name=Path(given.train).stem,
             file="",
         )
@@ -180,6 +184,10 @@ def main(arguments: list[str] | None = None) -> None:
             for name in given.compositions.split(",")
         ]
         run_jobs(jobs, at_once=given.jobs, out=Path(given.json))
+
+
+def _choice(texts: str) -> Choice:
+    return Choice(tuple(_number(text) for text in texts.split(",")))
 
 
 def _number(text: str) -> float | int:
