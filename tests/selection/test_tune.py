@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
 import sys
 import time
 
@@ -284,6 +285,36 @@ def test_optuna_is_used_where_it_is(parts):
     found = tune(Toy(), train, valid, space={"shift": Range(0, 119)}, trials=25)
     assert found.method == "Optuna TPE"
     assert len({trial.params["shift"] for trial in found.trials}) > 20
+
+
+FORGETS = """
+import gc, weakref
+import taylorank as tr
+from taylorank.selection import Range, tune
+
+gc.disable()
+fitted = []
+
+class Watched(tr.EASE):
+    def fit(self, *given, **more):
+        fitted.append(weakref.ref(self))
+        return super().fit(*given, **more)
+
+def search():
+    train, valid, _ = tr.planted(60, 30, interactions=600).split()
+    found = tune(Watched(), train, valid, space={"regularization": Range(1.0, 100.0)}, trials=3)
+    assert sum(model() is not None for model in fitted) == 1, "more than the best is kept"
+    return found.best
+
+search()
+print(len(fitted), sum(model() is not None for model in fitted))
+"""
+
+
+def test_no_model_outlives_a_search():
+    """In a process of its own, where Optuna, if it is there, is imported for the first time."""
+    said = subprocess.run([sys.executable, "-c", FORGETS], capture_output=True, text=True, check=False)
+    assert said.stdout.split() == ["3", "0"], said.stderr
 
 
 @pytest.mark.parametrize("with_optuna", [True, False])

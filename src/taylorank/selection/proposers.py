@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 import statistics
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,11 +48,21 @@ def proposer(space: Space, first: dict[str, Any], *, trials: int | None, seed: i
     sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
     if not space or (trials is not None and math.prod(sizes) <= trials):
         return Grid(space, seed=seed)
-    try:
-        import optuna  # noqa: F401
-    except ImportError:
-        return Random(space, first, seed=seed)
-    return Tpe(space, first, seed=seed)
+    return (Tpe if _has_optuna() else Random)(space, first, seed=seed)
+
+
+def _has_optuna() -> bool:
+    """Import Optuna in a thread of its own.
+
+    It keeps the errors of what it could not import, and so the frames of whoever imported it first, for good: here
+    those of a search, with the models in their variables.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            pool.submit(importlib.import_module, "optuna").result()
+        except ImportError:
+            return False
+    return True
 
 
 class Median:
