@@ -180,7 +180,7 @@ CLAIMS = (
         source="000 Key results; 001 Sec. 5.3, Figure 1",
         statement="ALS reaches a given NDCG three to five times as fast as softmax trained by SGD (ML-1M).",
         method="The study of convergence on ML-1M (docs/optimisers.md), 64 factors, two cores, settings near "
-        "those that tuning chose: seconds in the fit to 95 % of the lowest peak of validation NDCG@10.",
+        "those that a search of eight fits chose: seconds in the fit to 95 % of the lowest peak of validation NDCG@10.",
         experiment=seconds_to_quality,
         judge=judge_seconds,
         change={"turned": True},

@@ -41,8 +41,8 @@ class Proposer(Protocol):
 def proposer(space: Space, first: dict[str, Any], *, trials: int | None, seed: int) -> Proposer:
     """Return the whole grid if it fits in the budget, else Optuna's TPE if it is installed, else random search.
 
-    The latter two begin with `first`, the model's own values moved into the space: no model is left without what it
-    would do by default.
+    The latter two begin with `first`, the model's own values moved into the space: where it holds them, no model is
+    left without what it would do by default.
     """
     first = {name: within(part, first[name]) for name, part in space.items()}
     sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
