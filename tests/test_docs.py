@@ -8,7 +8,7 @@ import json
 import re
 from pathlib import Path
 
-from taylorank.bench.page import COMMAND, main, refreshed
+from research.bench.page import COMMAND, main, refreshed
 from taylorank.models import RG2
 from taylorank.registry import MODELS
 
@@ -54,7 +54,7 @@ def test_the_readme_says_the_same():
         told = f"{result['times_faster']:.1f} times faster, {result['memory_ratio']:.2f} of the peak memory"
         assert told in readme
     for name in ("als", "top_k", "evaluate", "epochs"):
-        told = "\n".join(importlib.import_module(f"taylorank.bench.{name}").describe(files[name]))
+        told = "\n".join(importlib.import_module(f"research.bench.{name}").describe(files[name]))
         for pattern, row in README_ROWS[name]:
             ratios = [float(ratio) for ratio in re.findall(pattern, told)]
             assert ratios, pattern

@@ -54,7 +54,7 @@ def test_version_names_the_kernels(capsys):
     assert "thread" in line
 
 
-@pytest.mark.parametrize("words", [(), ("run",), ("datasets",), ("datasets", "get"), ("datasets", "stats"), ("bench",)])
+@pytest.mark.parametrize("words", [(), ("run",), ("datasets",), ("datasets", "get"), ("datasets", "stats")])
 def test_every_command_has_help_with_an_example(words, capsys):
     assert run(*words, "--help") == 0
     shown = capsys.readouterr().out
@@ -73,7 +73,6 @@ def test_every_command_has_help_with_an_example(words, capsys):
         (("dance",), "dance"),
         (("datasets", "stats", "nowhere.csv"), "no such file: nowhere.csv"),
         (("datasets", "stats", "ml-2m"), "did you mean"),
-        (("bench", "nothing"), "no benchmark 'nothing'"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, words, tmp_path, monkeypatch, capsys):
@@ -130,17 +129,6 @@ def test_an_unwritable_folder_is_found_before_the_work(capsys):
     captured = capsys.readouterr()
     assert "cannot write to folder /proc/taylorank" in captured.err
     assert captured.out == ""
-
-
-def test_bench_runs_and_writes_json(tmp_path, capsys):
-    target = tmp_path / "new" / "bench.json"
-    assert run("bench", "read", "gather-sum", "--quick", "--json", str(target)) == 0
-    shown = capsys.readouterr().out
-    assert "against pandas" in shown
-    assert "scipy" in shown
-    records = json.loads(target.read_text())
-    assert {r["format"] for r in records["read"]["results"]} == {"csv", "parquet"}
-    assert records["gather-sum"]["cases"]
 
 
 def test_the_module_is_quick_to_import_and_needs_only_numpy_and_scipy():

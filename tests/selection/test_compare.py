@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import taylorank as tr
-from taylorank.bench.peers import PEERS
 from taylorank.errors import DataError, ParameterError
 from taylorank.models import EASE, Popularity
 from taylorank.models.recommender import Recommender
 from taylorank.ranking import evaluate
 from taylorank.ranking.protocol import PROTOCOLS, protocol
 from taylorank.selection import Choice, Comparison, compare
+from taylorank.selection.peers import PEERS
 from taylorank.selection.record import load_record
 
 SMALL = {"ease": {"regularization": Choice((1.0, 30.0, 1000.0))}, "rg2": {"factors": Choice((2, 4, 8))}}

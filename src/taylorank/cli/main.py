@@ -12,15 +12,12 @@ from rich.console import Console
 
 from taylorank import __version__
 from taylorank.cli import (
-    bench,
-    claims,
     compare,
     datasets,
     diagnose,
     evaluate,
     recommend,
     report,
-    reproduce,
     run,
     train,
     tune,
@@ -38,8 +35,6 @@ Start with one of these:
     taylorank compare ml-1m --report r.html  which model is best, and how sure that is
     taylorank datasets list                 what can be fetched
     taylorank datasets stats ratings.csv    what a file holds
-    taylorank claims                        what the papers say, put to the test
-    taylorank reproduce ml-10m              a table of the papers, run again
 """
 
 
@@ -60,13 +55,15 @@ app.command(recommend.recommend)
 app.command(evaluate.evaluate)
 app.command(diagnose.diagnose)
 app.command(datasets.app)
-app.command(bench.bench)
-app.command(claims.claims)
-app.command(reproduce.reproduce)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
+    """Run the command line of taylorank."""
+    run_app(app, arguments)
+
+
+def run_app(app: App, arguments: Sequence[str] | None = None) -> None:
+    """Run a command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     INVOKED.set(tuple(tokens))

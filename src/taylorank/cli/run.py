@@ -101,7 +101,7 @@ def _table(results: list[dict[str, Any]]) -> Table:
 
 
 def _document(data: Interactions, results: list[dict[str, Any]], seed: int) -> dict[str, Any]:
-    from taylorank.bench.machine import describe_machine
+    from taylorank.machine import describe_machine
 
     return {
         "taylorank": taylorank.__version__,

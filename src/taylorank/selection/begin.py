@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 import taylorank
-from taylorank.bench.machine import describe_machine
 from taylorank.data import Interactions
 from taylorank.data.describe import describe
 from taylorank.errors import ParameterError
+from taylorank.machine import describe_machine
 from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking.protocol import EvaluationProtocol
 from taylorank.selection.contenders import Contender

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from taylorank.bench import peers
 from taylorank.errors import ParameterError
 from taylorank.models.estimator import settled_params
 from taylorank.registry import MODELS, composition, model_named
+from taylorank.selection import peers
 from taylorank.selection.neural_space import neural_space
 from taylorank.selection.papers import VARIANTS
 from taylorank.selection.space import SPACES, Space, described

@@ -1,0 +1,120 @@
+"""`taylorank reproduce`: a table of the papers, run on your files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.console import Console
+from rich.table import Table as Shown
+
+from research.reproduce import TABLES, left_out, table_named
+from research.reproduce.cells import head, row_cells
+from research.reproduce.gather import Gathered
+from research.reproduce.page import counts_told
+from research.reproduce.run import NO_TORCH, chosen_models, data_of, joined, models_of
+from research.reproduce.run import reproduce as run_table
+from research.reproduce.tables import Table
+from taylorank.cli.compare import compared, console_of, words
+from taylorank.cli.datasets import download_bar
+from taylorank.cli.options import command_line
+from taylorank.errors import ParameterError
+from taylorank.output import output_folder
+from taylorank.report.words import lead_sentence
+from taylorank.selection.record import Record, load_record, save_record
+
+WIDEST = 250
+
+
+def reproduce(
+    dataset: Annotated[str, Parameter(help=f"Whose table: {', '.join(TABLES)}.")],
+    /,
+    *,
+    path: Annotated[
+        Path | None, Parameter(help="The official file, or the folder that holds the files; else they are fetched.")
+    ] = None,
+    models: Annotated[str | None, Parameter(help="Rows to run, with commas between; else all that can.")] = None,
+    trials: Annotated[int | None, Parameter(help="Fits of tuning, per model and seed (20); 0: none.")] = None,
+    seeds: Annotated[int, Parameter(help="Repetitions of everything, each with another split.")] = 3,
+    epochs: Annotated[int | None, Parameter(help="Epochs of what is trained by gradients (50).")] = None,
+    cleaning: Annotated[str | None, Parameter(help="Another reading of the papers' cleaning, if there is one.")] = None,
+    records: Annotated[
+        list[Path] | None,
+        Parameter(name="--with", negative=(), help="A record made elsewhere; may be repeated."),
+    ] = None,
+    json: Annotated[Path | None, Parameter(help="File for what is run here; the same command goes on from it.")] = None,
+    joint: Annotated[Path | None, Parameter(help="File for this and the records of --with as one.")] = None,
+    seed: Annotated[int, Parameter(help="The first seed.")] = 0,
+    quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
+) -> None:
+    """Run a table of the papers by their protocol, every method tuned with the same budget; print ours beside theirs.
+
+    Without torch the closed forms run alone. Rows that --with brings are not run again.
+
+    Example: taylorank reproduce ml-10m --path ml-10m.zip --models rg2-paper,wrmf-paper,softmax --json ml-10m.json
+    """
+    console = console_of(quiet)
+    table = table_named(dataset)
+    asked = None if models is None else words(models, "--models")
+    others = [load_record(file) for file in records or []]
+    chosen = chosen_models(table, asked, others)
+    if seeds < 1:
+        raise ParameterError(f"--seeds {seeds} repeats nothing", "give 1 or more")
+    if joint is not None and not others:
+        raise ParameterError(f"--joint {joint} has nothing to join", "name records by --with")
+    with ExitStack() as folders:
+        for file in (json, joint):
+            if file is not None:
+                folders.enter_context(output_folder(file.parent))
+        found = list(others)
+        if chosen:
+            with download_bar(table.dataset, quiet) as progress:
+                data = data_of(table, path=path, cleaning=cleaning, progress=progress)
+            how = {"trials": trials, "epochs": epochs, "file": json, "command": command_line()}
+            seeded = range(seed, seed + seeds)
+
+            def run(**more: object) -> Record:
+                return run_table(table, data, chosen, seeds=seeded, **how, **more)  # type: ignore[arg-type]
+
+            found.insert(0, compared(console, run, total=len(chosen) * seeds))
+        whole = joined(table, found) if len(found) > 1 else found[0]
+        if joint is not None:
+            save_record(whole, joint)
+    _tell(console, table, whole)
+    if asked is None:
+        _tell_left_out(console, left_out(models_of(table)), others)
+    for file in (json if chosen else None, joint):
+        if file is not None:
+            console.print(f"written: {file}")
+
+
+def _tell(console: Console, table: Table, record: Record) -> None:
+    """Ours beside the printed numbers: rows of the papers first, then what else took part."""
+    found = Gathered()
+    found.take("this run", record)
+    console.print(counts_told(table, found), markup=False)
+    console.print(lead_sentence(record), markup=False)
+    console.print()
+    heads = head(table)
+    shown = Shown(box=None, pad_edge=False)
+    for place, text in enumerate(heads):
+        shown.add_column(text, justify="left" if place < 2 else "right", no_wrap=True)
+    extra = [table.row(name) for name in record["models"] if name not in models_of(table)]
+    for row in (*table.rows, *extra):
+        if row.model in record["models"]:
+            shown.add_row(*row_cells(table, row, found))
+    wide = Console(
+        quiet=console.quiet, highlight=False, width=WIDEST
+    )  # a narrow terminal wraps lines, and loses nothing
+    wide.print(shown)
+    for model, error in found.errors.items():
+        console.print(f"{model} failed: {error}", markup=False)
+
+
+def _tell_left_out(console: Console, models: Sequence[str], others: Sequence[Record]) -> None:
+    missing = [name for name in models if not any(name in record["models"] for record in others)]
+    if missing:
+        console.print(f"left out: {', '.join(missing)}; {NO_TORCH[0]}, {NO_TORCH[1]}", markup=False)

@@ -1,7 +1,0 @@
-"""The claims of the papers: each a small experiment with a verdict that is computed from its numbers."""
-
-from taylorank.claims.claim import VERDICTS, Claim, Judgement
-from taylorank.claims.registry import CLAIMS, claim_named
-from taylorank.claims.run import run_claim, run_claims
-
-__all__ = ["CLAIMS", "VERDICTS", "Claim", "Judgement", "claim_named", "run_claim", "run_claims"]

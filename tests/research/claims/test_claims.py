@@ -1,0 +1,244 @@
+"""Every claim has a verdict that its numbers make and a changed experiment turns; the page says what the file holds."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from research.claims import CLAIMS, VERDICTS, claim_named, from_records, regimes, run_claim, run_claims
+from research.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED, Claim, decide, plain
+from research.claims.figures import FOLDER, chart, draw, has_figure, rows
+from research.claims.page import PILOT, main, page
+from taylorank import cli
+from taylorank.errors import ParameterError
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+RECORD = json.loads((DOCS / "claims.json").read_text(encoding="utf-8"))
+KEPT = {record["id"]: record for record in RECORD["claims"]}
+HEAVY = {f"docs/{path.name}": json.loads(path.read_text()) for path in sorted(DOCS.glob("claims_*.json"))}
+TESTED = {record["id"]: record for file in HEAVY.values() for record in file["claims"]}
+QUICK = ("rg2-square-form", "rg2-bounds-softmax")
+
+
+def skip_without_needs(claim: Claim) -> None:
+    if claim.needs_torch:
+        pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """Numbers of the claims, each measured once."""
+    found = {}
+
+    def of(claim: Claim):
+        if claim.id not in found:
+            # speed has no place in a test: timed claims are judged by the numbers that the command wrote
+            found[claim.id] = KEPT[claim.id]["numbers"] if claim.timed else claim.measure()
+        return found[claim.id]
+
+    return of
+
+
+LIGHT = [claim for claim in CLAIMS.values() if not claim.heavy]
+
+
+@pytest.mark.parametrize("claim", LIGHT, ids=lambda claim: claim.id)
+def test_a_changed_experiment_turns_the_verdict(claim, measured):
+    skip_without_needs(claim)
+    numbers = measured(claim)
+    verdict, reason = claim.judge(numbers)
+    changed = claim.judge(claim.measure_changed(numbers=numbers))
+    assert verdict in VERDICTS
+    assert reason
+    assert changed.verdict in VERDICTS
+    assert changed.verdict != verdict, f"nothing turns {claim.id}: {changed.reason}"
+
+
+@pytest.mark.parametrize("claim", LIGHT, ids=lambda claim: claim.id)
+def test_the_file_in_the_docs_has_these_verdicts(claim, measured):
+    skip_without_needs(claim)
+    kept = KEPT[claim.id]
+    judgement = claim.judge(measured(claim))
+    assert (kept["statement"], kept["source"], kept["method"]) == (claim.statement, claim.source, claim.method)
+    assert kept["verdict"] == judgement.verdict
+    assert claim.judge(kept["numbers"]) == (kept["verdict"], kept["reason"])
+
+
+def test_every_claim_is_in_the_file_and_no_other():
+    assert list(KEPT) == list(CLAIMS)
+    assert RECORD["command"] == "taylorank claims --json docs/claims.json"
+    for record in KEPT.values():
+        assert record["verdict"] in VERDICTS
+        assert record["reason"]
+        assert record["statement"].endswith(".")
+        assert (record["verdict"] == UNTESTED) == CLAIMS[record["id"]].heavy
+
+
+def test_claims_on_real_data_say_what_their_records_hold():
+    """Those that rest on committed records are judged anew; of those that train, the numbers are judged."""
+    assert set(TESTED) <= {claim.id for claim in CLAIMS.values() if claim.heavy}
+    for name, kept in TESTED.items():
+        claim = CLAIMS[name]
+        assert (kept["statement"], kept["source"], kept["method"]) == (claim.statement, claim.source, claim.method)
+        assert claim.judge(kept["numbers"]) == (kept["verdict"], kept["reason"])
+        if claim.experiment.__module__ in (from_records.__name__, regimes.__name__):
+            assert claim.measure() == kept["numbers"]
+
+
+@pytest.mark.parametrize("name", TESTED)
+def test_a_change_turns_the_verdict_on_real_data(name):
+    claim, kept = CLAIMS[name], TESTED[name]
+    trains = claim.experiment.__module__ not in (from_records.__name__, regimes.__name__)
+    if kept["verdict"] == UNTESTED or (trains and not callable(claim.change)):
+        pytest.skip("not tested yet, or it takes minutes to test again")
+    changed = claim.judge(claim.measure_changed(numbers=kept["numbers"]))
+    assert changed.verdict != kept["verdict"]
+
+
+def test_what_does_not_hold_says_what_does():
+    for record in KEPT.values():
+        if record["verdict"] in (CORRECTED, FAILS):
+            assert record["correction"].endswith("."), record["id"]
+
+
+def test_the_fast_claims_together_take_less_than_three_minutes():
+    assert sum(record["seconds"] for record in KEPT.values()) < 180
+
+
+def test_the_page_is_made_from_the_file():
+    written = (DOCS / "claims.md").read_text(encoding="utf-8")
+    assert written == page(RECORD, file="docs/claims.json", name="docs/claims.md", heavy=HEAVY)
+    for record in (KEPT | TESTED).values():
+        assert f"### {record['id']}\n\n**{record['verdict']}**" in written
+    for line in written.splitlines():
+        if line.startswith("!["):
+            assert (DOCS / line.split("](")[1][:-1]).is_file()
+
+
+def test_the_page_names_what_was_settled_after_pilot_runs():
+    assert set(PILOT) <= set(CLAIMS)
+    head = page(RECORD, file="docs/claims.json", name="docs/claims.md").split("| | claim |")[0]
+    assert all(name in head for name in PILOT)
+
+
+def test_another_verdict_reaches_the_page(tmp_path):
+    record = json.loads(json.dumps(RECORD))
+    record["claims"][0]["verdict"] = FAILS
+    (tmp_path / "claims.json").write_text(json.dumps(record), encoding="utf-8")
+    main(tmp_path / "claims.json", tmp_path / "claims.md")
+    assert f"### {record['claims'][0]['id']}\n\n**{FAILS}**" in (tmp_path / "claims.md").read_text(encoding="utf-8")
+
+
+def test_figures_show_the_numbers(tmp_path):
+    pytest.importorskip("altair")
+    with_figures = [record for record in KEPT.values() if has_figure(record)]
+    assert len(with_figures) > 10
+    for record in with_figures:
+        (values,) = chart(record)["datasets"].values()
+        assert values == rows(record)
+        assert values
+    (file,) = draw(with_figures[:1], tmp_path / FOLDER)
+    assert file.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    for name in ("rg2-dcg-consistent", "taylor-remainder"):
+        assert claim_named(name).measure(3) == claim_named(name).measure(3)
+        assert claim_named(name).measure(3) != claim_named(name).measure(4)
+
+
+def test_without_torch_a_claim_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *_: None)
+    record = run_claim(claim_named("jacobian-norms"))
+    assert record["verdict"] == UNTESTED
+    assert "pip install 'taylorank[torch]'" in record["reason"]
+    assert record["numbers"] == {}
+
+
+def test_heavy_claims_run_only_when_named(monkeypatch):
+    heavy = next(claim for claim in CLAIMS.values() if claim.heavy)
+    assert run_claim(heavy, with_heavy=False)["verdict"] == UNTESTED
+    assert f"taylorank claims {heavy.id}" in run_claim(heavy, with_heavy=False)["reason"]
+
+
+def test_all_heavy_claims_run_when_asked_for(monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        "research.claims.run.run_claim", lambda claim, *, seed, with_heavy: {"id": claim.id, "w": with_heavy}
+    )
+    found = run_claims(heavy=True)
+    assert [record["id"] for record in found] == [claim.id for claim in CLAIMS.values() if claim.heavy]
+    assert all(record["w"] for record in found)
+
+
+def test_verdicts():
+    assert [decide(True), decide(True, True), decide(False, True), decide(False)] == [HOLDS, HOLDS, CORRECTED, FAILS]
+    assert plain({"a": float("nan"), "b": (1, -float("inf"))}) == {"a": "not a number", "b": [1, "minus infinite"]}
+
+
+def test_an_unknown_id_is_refused():
+    with pytest.raises(ParameterError, match="no claim has the id 'rg3'; choose from"):
+        run_claims(["rg3"])
+
+
+def run(*arguments: str) -> int:
+    try:
+        cli.main(list(arguments))
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def test_the_command_prints_verdicts_and_writes_the_file(tmp_path, capsys):
+    file = tmp_path / "new" / "claims.json"
+    assert run("claims", *QUICK, "--json", str(file)) == 0
+    shown = capsys.readouterr().out
+    assert "rg2-square-form" in shown
+    assert "fails: the matrix that must be positive semidefinite" in shown
+    assert "2 claims in" in shown
+    written = json.loads(file.read_text(encoding="utf-8"))
+    assert [record["id"] for record in written["claims"]] == list(QUICK)
+    for record in written["claims"]:
+        assert {"id", "source", "statement", "verdict", "numbers"} <= record.keys()
+
+
+def test_quiet_prints_nothing(capsys):
+    assert run("claims", QUICK[0], "--quiet") == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_help_has_an_example(capsys):
+    assert run("claims", "--help") == 0
+    assert "Example: taylorank claims" in capsys.readouterr().out
+
+
+def test_the_list_tests_nothing(monkeypatch, capsys):
+    monkeypatch.setattr("taylorank.cli.claims.run_claims", lambda *_, **__: pytest.fail("ran"))
+    assert run("claims", "--list") == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in CLAIMS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("claims", "rg3"), "no claim has the id 'rg3'"),
+        (("claims", QUICK[0], "--seed", "-1"), "seed -1"),
+        (("claims", QUICK[0], "--seed", "soon"), "--seed"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, words, capsys):
+    assert run(*arguments) == 2
+    line = capsys.readouterr().err
+    assert words in line
+    assert line.count("\n") == 1
+
+
+def test_a_file_that_cannot_be_written_is_known_before_the_work(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("taylorank.cli.claims.run_claims", lambda *_, **__: pytest.fail("ran"))
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert run("claims", QUICK[0], "--json", str(blocked / "claims.json")) == 2
+    assert "cannot write" in capsys.readouterr().err
