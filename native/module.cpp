@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "item_panels.hpp"
 #include "simd.hpp"
 
 namespace nb = nanobind;
@@ -104,33 +105,53 @@ Rows seen_rows(const std::optional<Vector<const std::int64_t>>& indptr,
     return rows;
 }
 
+template <class T>
+const T* values_of(const std::optional<Vector<const T>>& values, std::int64_t count, const char* what) {
+    if (!values) return nullptr;
+    if (static_cast<std::int64_t>(values->shape(0)) != count)
+        throw std::invalid_argument(std::string(what) + " does not have one value per item");
+    return values->data();
+}
+
 void bind_top_k(nb::module_& module) {
+    nb::class_<ItemPanels>(module, "ItemPanels")
+        .def(
+            "__init__",
+            [](ItemPanels* place, Matrix<const float> factors, std::optional<Vector<const std::int32_t>> chosen,
+               const std::string& level, int threads) {
+                const nb::gil_scoped_release unlocked;
+                new (place) ItemPanels(factors.data(), item_count(factors.shape(0)),
+                                       static_cast<std::int64_t>(factors.shape(1)),
+                                       chosen ? chosen->data() : nullptr,
+                                       chosen ? static_cast<std::int64_t>(chosen->shape(0)) : 0,
+                                       *level_named(level).top_k, threads);
+            },
+            "factors"_a.noconvert(), "chosen"_a.noconvert().none(), "level"_a, "threads"_a)
+        .def_ro("count", &ItemPanels::count);
     module.def(
         "top_k",
-        [](Matrix<const float> users, Matrix<const float> items, std::optional<Vector<const std::int64_t>> seen_indptr,
-           std::optional<Vector<const std::int32_t>> seen_items, std::optional<Vector<const std::int32_t>> allowed,
-           Matrix<std::int64_t> ids, Matrix<float> scores, const std::string& level, int threads,
-           std::int64_t tile_users) {
+        [](Matrix<const float> users, const ItemPanels& items, std::optional<Vector<const float>> scales,
+           std::optional<Vector<const float>> offsets, std::optional<Vector<const std::uint8_t>> allowed,
+           std::optional<Vector<const std::int64_t>> seen_indptr, std::optional<Vector<const std::int32_t>> seen_items,
+           Matrix<std::int64_t> ids, Matrix<float> scores, int threads, std::int64_t tile_users) {
             const nb::gil_scoped_release unlocked;
-            if (users.shape(1) != items.shape(1)) throw std::invalid_argument("users and items differ in width");
-            const std::int64_t n_items = item_count(items.shape(0));
+            if (static_cast<std::int64_t>(users.shape(1)) != items.width)
+                throw std::invalid_argument("users and items differ in width");
             const TopK problem{users.data(),
                                static_cast<std::int64_t>(users.shape(0)),
-                               items.data(),
-                               n_items,
-                               static_cast<std::int64_t>(items.shape(1)),
-                               allowed ? allowed->data() : nullptr,
-                               allowed ? static_cast<std::int64_t>(allowed->shape(0)) : n_items,
+                               values_of(scales, items.count, "scales"),
+                               values_of(offsets, items.count, "offsets"),
+                               values_of(allowed, items.count, "allowed"),
                                seen_rows(seen_indptr, seen_items, users.shape(0)),
                                seen_items ? seen_items->data() : nullptr,
                                list_length(ids, scores, users.shape(0)),
                                ids.data(),
                                scores.data()};
-            top_k(problem, *level_named(level).top_k, threads, tile_users);
+            top_k(problem, items, threads, tile_users);
         },
-        "users"_a.noconvert(), "items"_a.noconvert(), "seen_indptr"_a.noconvert().none(),
-        "seen_items"_a.noconvert().none(), "allowed"_a.noconvert().none(), "ids"_a.noconvert(),
-        "scores"_a.noconvert(), "level"_a, "threads"_a, "tile_users"_a = 0);
+        "users"_a.noconvert(), "items"_a, "scales"_a.noconvert().none(), "offsets"_a.noconvert().none(),
+        "allowed"_a.noconvert().none(), "seen_indptr"_a.noconvert().none(), "seen_items"_a.noconvert().none(),
+        "ids"_a.noconvert(), "scores"_a.noconvert(), "threads"_a, "tile_users"_a = 0);
     module.def(
         "top_k_scores",
         [](Matrix<const float> given, Matrix<std::int64_t> ids, Matrix<float> scores, const std::string& level,

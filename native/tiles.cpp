@@ -2,14 +2,12 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
-#include <new>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "item_panels.hpp"
 #include "parallel.hpp"
-#include "top_k.hpp"
 
 namespace taylorank {
 namespace {
@@ -17,19 +15,6 @@ namespace {
 constexpr float least = -std::numeric_limits<float>::infinity();
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
-
-// An array without initial values that starts on a cache line.
-class Floats {
-   public:
-    explicit Floats(std::int64_t size) : data_(new(std::align_val_t{64}) float[size]) {}
-    Floats(const Floats&) = delete;
-    Floats(Floats&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
-    ~Floats() { ::operator delete[](data_, std::align_val_t{64}); }
-    float* data() const { return data_; }
-
-   private:
-    float* data_;
-};
 
 // panel[k, i] = factors[row(first + i), k] for i < lanes, 0 beyond the last row.
 template <class Row>
@@ -98,50 +83,48 @@ class Fault {
                                 " is not a number");
 }
 
-void check_allowed(const TopK& p) {
-    for (std::int64_t i = 0; p.allowed && i < p.n_allowed; ++i)
-        if (p.allowed[i] < 0 || p.allowed[i] >= p.n_items || (i > 0 && p.allowed[i - 1] >= p.allowed[i]))
-            throw std::invalid_argument("allowed items do not ascend within the items");
-}
-
 bool ascends(const std::int32_t* begin, const std::int32_t* end, std::int64_t n_items) {
     return begin == end || (*begin >= 0 && end[-1] < n_items && std::is_sorted(begin, end));
 }
 
-void check_seen(const TopK& p, int threads) {
+void check_seen(const TopK& p, std::int64_t n_items, int threads) {
     if (!p.seen.indptr) return;
     constexpr std::int64_t block = 1024;
     Fault fault;
     parallel_for((p.n_users + block - 1) / block, threads, [&](std::int64_t b) {
         for (std::int64_t x = b * block; x < std::min((b + 1) * block, p.n_users); ++x)
-            if (!ascends(p.seen_items + p.seen.indptr[x], p.seen_items + p.seen.indptr[x + 1], p.n_items))
+            if (!ascends(p.seen_items + p.seen.indptr[x], p.seen_items + p.seen.indptr[x + 1], n_items))
                 fault.note(x);
     });
     if (fault.found())
         throw std::invalid_argument("row " + std::to_string(fault.user()) +
-                                    " of seen does not ascend within the " + std::to_string(p.n_items) + " items");
+                                    " of seen does not ascend within the " + std::to_string(n_items) + " items");
 }
 
 // As many users as keep their factors and lists in a second-level cache, while every panel of items that comes
 // from further away is used often, but a whole panel at least; fewer if that leaves threads idle.
-std::int64_t default_tile_users(const TopK& p, const TopKLevel& level, int threads) {
+std::int64_t default_tile_users(const TopK& p, const ItemPanels& items, int threads) {
     constexpr std::int64_t bytes = 512 << 10, most = 112;
-    const std::int64_t list = 12 * p.k + 8 * (settling_limit(p.k, p.n_allowed) + slack);
-    const std::int64_t fit = std::max(level.user_lanes, std::min(most, bytes / (4 * p.width + list)));
+    const std::int64_t list = 12 * p.k + 8 * (settling_limit(p.k, items.count) + slack);
+    const std::int64_t lanes = items.level.user_lanes;
+    const std::int64_t fit = std::max(lanes, std::min(most, bytes / (4 * items.width + list)));
     const std::int64_t share = (p.n_users + threads - 1) / threads;
-    return std::max<std::int64_t>(1, std::min(fit / level.user_lanes * level.user_lanes, share));
+    return std::max<std::int64_t>(1, std::min(fit / lanes * lanes, share));
 }
 
-void run_tile(const TopK& p, const TopKLevel& level, const float* items, std::int64_t first, std::int64_t last,
-              float* users, Lists& lists, Fault& fault) {
+void run_tile(const TopK& p, const ItemPanels& items, std::int64_t first, std::int64_t last, float* users,
+              Lists& lists, Fault& fault) {
+    const TopKLevel& level = items.level;
     const auto row = [&](std::int64_t i) { return i; };
     for (std::int64_t x = first; x < last; x += level.user_lanes)
-        fill_panel(p.users, p.width, x, last, level.user_lanes, row, users + (x - first) * p.width);
+        fill_panel(p.users, items.width, x, last, level.user_lanes, row, users + (x - first) * items.width);
     for (std::int64_t x = first; x < last; ++x) {
         const std::int32_t* seen = p.seen.indptr ? p.seen_items + p.seen.indptr[x] : nullptr;
         lists.open(x - first, seen, p.seen.indptr ? p.seen_items + p.seen.indptr[x + 1] : nullptr);
     }
-    level.score({users, last - first, items, p.n_allowed, p.width, lists.lists()}, lists.selection());
+    level.score({users, last - first, items.data(), items.count, items.width, p.scales, p.offsets, p.allowed,
+                 lists.lists()},
+                lists.selection());
     for (std::int64_t x = first; x < last; ++x) {
         Candidates& list = lists.lists()[x - first];
         finish(lists.selection(), list, p.best_items + x * p.k, p.best_scores + x * p.k);
@@ -163,29 +146,39 @@ void parallel_workers(std::int64_t count, std::int64_t workers, const Task& task
 
 }  // namespace
 
-void top_k(const TopK& p, const TopKLevel& level, int threads, std::int64_t tile_users) {
-    check_allowed(p);
-    check_seen(p, threads);
-    if (tile_users <= 0) tile_users = default_tile_users(p, level, threads);
-    const Floats items(round_up(p.n_allowed, level.item_lanes) * p.width);
-    const auto item = [&](std::int64_t i) { return p.allowed ? std::int64_t{p.allowed[i]} : i; };
-    parallel_for(round_up(p.n_allowed, level.item_lanes) / level.item_lanes, threads, [&](std::int64_t panel) {
+ItemPanels::ItemPanels(const float* factors, std::int64_t n_items, std::int64_t width, const std::int32_t* items,
+                       std::int64_t n_chosen, const TopKLevel& level, int threads)
+    : level(level),
+      n_items(n_items),
+      width(width),
+      count(items ? n_chosen : n_items),
+      chosen_(items, items ? items + n_chosen : items),
+      panels_(round_up(count, level.item_lanes) * width) {
+    for (std::int64_t i = 0; items && i < count; ++i)
+        if (items[i] < 0 || items[i] >= n_items || (i > 0 && items[i - 1] >= items[i]))
+            throw std::invalid_argument("the chosen items do not ascend within the items");
+    const auto item = [&](std::int64_t i) { return items ? std::int64_t{items[i]} : i; };
+    parallel_for(round_up(count, level.item_lanes) / level.item_lanes, threads, [&](std::int64_t panel) {
         const std::int64_t first = panel * level.item_lanes;
-        fill_panel(p.items, p.width, first, p.n_allowed, level.item_lanes, item, items.data() + first * p.width);
+        fill_panel(factors, width, first, count, level.item_lanes, item, panels_.data() + first * width);
     });
+}
 
+void top_k(const TopK& p, const ItemPanels& items, int threads, std::int64_t tile_users) {
+    check_seen(p, items.n_items, threads);
+    if (tile_users <= 0) tile_users = default_tile_users(p, items, threads);
     const std::int64_t tiles = (p.n_users + tile_users - 1) / tile_users;
     const std::int64_t workers = std::min<std::int64_t>(threads, tiles);
     std::vector<Lists> lists;
     std::vector<Floats> users;
     for (std::int64_t worker = 0; worker < workers; ++worker) {
-        lists.emplace_back(std::min(tile_users, p.n_users), p.k, p.n_allowed, p.allowed);
-        users.emplace_back(round_up(tile_users, level.user_lanes) * p.width);
+        lists.emplace_back(std::min(tile_users, p.n_users), p.k, items.count, items.chosen());
+        users.emplace_back(round_up(tile_users, items.level.user_lanes) * items.width);
     }
     Fault fault;
     parallel_workers(tiles, workers, [&](std::int64_t worker, std::int64_t tile) {
         const std::int64_t first = tile * tile_users, last = std::min(first + tile_users, p.n_users);
-        run_tile(p, level, items.data(), first, last, users[worker].data(), lists[worker], fault);
+        run_tile(p, items, first, last, users[worker].data(), lists[worker], fault);
     });
     if (fault.found()) throw_not_a_number(fault.user(), p.best_items[fault.user() * p.k]);
 }

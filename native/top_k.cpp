@@ -107,25 +107,47 @@ inline void collect_block(const float* scores, std::int64_t users, std::uint32_t
         collect(scores + rows[i] * item_lanes, bits[i], first, selection, lists[rows[i]]);
 }
 
-// scores[r, c] = users[r, :] · items[c, :], (user_lanes, item_lanes)
-inline void multiply(const float* users, const float* items, std::int64_t width, float* scores) {
-    Vector sums[user_lanes][vectors] = {};
+// The scale and offset of each item of a panel.
+struct Line {
+    Vector scales[vectors], offsets[vectors];
+};
+
+inline void load_line(const float* from, std::int64_t count, float fill, Vector* to) {
+    float values[item_lanes];
+    for (std::int64_t i = 0; i < item_lanes; ++i) values[i] = from && i < count ? from[i] : fill;
+    for (int v = 0; v < vectors; ++v) to[v] = load(values + v * lanes);
+}
+
+// scores[r, c] = users[r, :] · items[c, :], (rows, item_lanes); with a line: scale · product + offset
+template <int rows>
+inline void multiply(const float* users, const float* items, std::int64_t width, const Line* line, float* scores) {
+    Vector sums[rows][vectors] = {};
     for (std::int64_t k = 0; k < width; ++k) {
         Vector item[vectors];
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; ++v) item[v] = load(items + k * item_lanes + v * lanes);
 #pragma GCC unroll 16
-        for (int r = 0; r < user_lanes; ++r) {
+        for (int r = 0; r < rows; ++r) {
             const Vector user = users[k * user_lanes + r] - Vector{};  // in every lane
 #pragma GCC unroll 2
             for (int v = 0; v < vectors; ++v) sums[r][v] = multiply_add(user, item[v], sums[r][v]);
         }
     }
 #pragma GCC unroll 16
-    for (int r = 0; r < user_lanes; ++r)
+    for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 2
-        for (int v = 0; v < vectors; ++v)
+        for (int v = 0; v < vectors; ++v) {
+            if (line) sums[r][v] = multiply_add(line->scales[v], sums[r][v], line->offsets[v]);
             __builtin_memcpy(scores + r * item_lanes + v * lanes, &sums[r][v], sizeof sums[r][v]);
+        }
+}
+
+// One user, as a request of a server brings, waits for memory alone; a whole block would do its work many times over.
+inline void multiply_users(std::int64_t count, const float* users, const float* items, std::int64_t width,
+                           const Line* line, float* scores) {
+    if (count == 1) return multiply<1>(users, items, width, line, scores);
+    if (count <= 4) return multiply<4>(users, items, width, line, scores);
+    multiply<user_lanes>(users, items, width, line, scores);
 }
 
 // The bits of the items that exist among those of a panel.
@@ -133,15 +155,31 @@ inline std::uint32_t valid_lanes(std::int64_t items) {
     return items >= item_lanes ? 0xffffffffu >> (32 - item_lanes) : (1u << items) - 1;
 }
 
+inline std::uint32_t allowed_lanes(const Tile& tile, std::int64_t first) {
+    std::uint32_t bits = valid_lanes(tile.n_items - first);
+    if (!tile.allowed) return bits;
+    const std::int64_t left = tile.n_items - first, count = left < item_lanes ? left : item_lanes;
+    for (std::int64_t i = 0; i < count; ++i)
+        bits &= ~(static_cast<std::uint32_t>(tile.allowed[first + i] == 0) << i);
+    return bits;
+}
+
 void score(const Tile& tile, const Selection& selection) {
     static_assert(2 * item_lanes <= slack);
     alignas(64) float scores[user_lanes * item_lanes];
+    const bool scaled = tile.scales || tile.offsets;
+    Line line;
     for (std::int64_t first = 0; first < tile.n_items; first += item_lanes) {
-        const std::uint32_t valid = valid_lanes(tile.n_items - first);
+        const std::uint32_t valid = allowed_lanes(tile, first);
+        if (!valid) continue;
+        if (scaled) {
+            load_line(tile.scales ? tile.scales + first : nullptr, tile.n_items - first, 1.0f, line.scales);
+            load_line(tile.offsets ? tile.offsets + first : nullptr, tile.n_items - first, 0.0f, line.offsets);
+        }
         const float* items = tile.items + first * tile.width;
         for (std::int64_t user = 0; user < tile.n_users; user += user_lanes) {
-            multiply(tile.users + user * tile.width, items, tile.width, scores);
             const std::int64_t left = tile.n_users - user, users = left < user_lanes ? left : user_lanes;
+            multiply_users(users, tile.users + user * tile.width, items, tile.width, scaled ? &line : nullptr, scores);
             collect_block(scores, users, valid, static_cast<std::int32_t>(first), selection, tile.lists + user);
         }
     }

@@ -16,6 +16,7 @@ import numpy as np
 
 from taylorank.data import Interactions
 from taylorank.models import RG2, WRMF
+from taylorank.models.factor_fit import with_factors
 from taylorank.objectives import RG, RG2Objective, Weighted, rg_objective
 from taylorank.ranking import evaluate
 from taylorank.solvers import AlsSweep, solve_als, solve_row_als
@@ -76,7 +77,7 @@ class Measure:
 
     def point(self, step: int, seconds: float, P: Any, Q: Any) -> dict[str, Any]:
         """Measure factors."""
-        model = self.model._snapshot(P, Q)
+        model = with_factors(self.model, (P, Q))
         return {
             "step": step,
             "seconds": seconds,

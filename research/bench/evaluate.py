@@ -19,11 +19,10 @@ from research.bench.gather_sum import long_tailed
 from research.bench.timing import Times, blas_threads, time_in_turns
 from research.bench.top_k import K_BEST, Contenders, implicit_model, keep_last, numpy_top_k
 from taylorank.data import Interactions
-from taylorank.kernels import top_k
+from taylorank.kernels import ItemVectors, top_k
 from taylorank.machine import describe_machine
 from taylorank.metrics import DEFAULT
-from taylorank.models import FactorModel
-from taylorank.ranking import evaluate
+from taylorank.ranking import Ranker, Vectors, evaluate
 
 METRICS = (*DEFAULT, "map_min", "precision_min")
 SAME = {"ndcg": "ndcg", "map": "map_min", "precision": "precision_min"}  # implicit's name → ours
@@ -67,7 +66,7 @@ def describe(record: dict[str, Any]) -> list[str]:
 def time_case(train: Interactions, test: Interactions, width: int, repeats: int, threads: int) -> dict[str, Any]:
     """Time all contenders at one width and check that they agree."""
     model = smooth_factors(train, width)
-    P, Q = model.export_factors()
+    P, Q = exported(model)
     contenders: Contenders = {
         "ours": lambda: evaluate(model, test, k=K_BEST, metrics=METRICS, num_threads=threads),
         "our top-k alone": lambda: top_k(P, Q, k=K_BEST, seen=train.by_user, num_threads=threads),
@@ -83,21 +82,25 @@ def time_case(train: Interactions, test: Interactions, width: int, repeats: int,
     }
 
 
-def smooth_factors(train: Interactions, width: int) -> FactorModel:
+def exported(model: Ranker) -> tuple[Any, Any]:
+    """Return the vectors of users and items."""
+    assert model.vectors is not None
+    return model.vectors.export()
+
+
+def smooth_factors(train: Interactions, width: int) -> Ranker:
     """Random item vectors with popularity in front, users as the mean of theirs: lists have hits without a fit."""
     Q = np.random.default_rng(1).standard_normal((train.n_items, width), dtype=np.float32)
     Q[:, 0] = np.log1p(np.bincount(train.by_user.indices, minlength=train.n_items))
     lengths = np.maximum(train.by_user.row_lengths, 1).astype(np.float32)
     P = (train.matrix @ Q) / lengths[:, None]
-    model: Any = FactorModel()
-    model.train_, model.user_factors_, model.item_factors_ = train, np.ascontiguousarray(P, dtype=np.float32), Q
-    given: FactorModel = model
-    return given
+    vectors = Vectors(np.ascontiguousarray(P, dtype=np.float32), ItemVectors(Q))
+    return Ranker(train.users, train.items, train, vectors=vectors)
 
 
-def implicit_contender(model: FactorModel, test: Interactions, *, threads: int) -> Contenders:
+def implicit_contender(model: Ranker, test: Interactions, *, threads: int) -> Contenders:
     """Return implicit's evaluation, or nothing where it is not installed."""
-    peer = implicit_model(*model.export_factors(), threads=threads)
+    peer = implicit_model(*exported(model), threads=threads)
     if peer is None:
         return {}
     from implicit.evaluation import ranking_metrics_at_k

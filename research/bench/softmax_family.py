@@ -22,7 +22,7 @@ from typing import Any
 
 from taylorank.data import Interactions
 from taylorank.models.recommender import Recommender
-from taylorank.ranking.protocol import EvaluationProtocol, LeaveOneOut, PublishedSplit, Ratio
+from taylorank.ranking.protocols import EvaluationProtocol, LeaveOneOut, PublishedSplit, Ratio
 from taylorank.registry import model_named
 from taylorank.selection import compare
 from taylorank.selection.join import join_records

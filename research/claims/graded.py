@@ -9,7 +9,7 @@ from research.claims.dense import Floats, dcg, dcg_regret
 from research.claims.distributions import keeps_order, least_rg2, random_sets
 from taylorank.data import planted
 from taylorank.models import RG2
-from taylorank.ranking.regret import regret
+from taylorank.ranking.expected_ndcg import regret
 
 GROUP = "Suggested experiments"
 N_ITEMS = 7

@@ -31,7 +31,7 @@ def by_negatives(seed: int, *, counts: tuple[int, ...] = (1, 8, 64), slow: float
 def by_negatives_on_movielens(seed: int, *, counts: tuple[int, ...] = (1, 8, 64), epochs: int = 15) -> Numbers:
     """Test NDCG@10 on ML-1M by number of draws, with the best of three learning rates on validation data."""
     from research.claims.trained import best_fit
-    from taylorank.ranking.protocol import protocol
+    from taylorank.ranking.protocols import protocol
 
     parts = protocol("papers").prepare(cleaned("ml-1m"), seed)
     found: Numbers = {"draws": list(counts)}

@@ -10,7 +10,7 @@ from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from taylorank.data import Interactions, planted
 from taylorank.models import RG2, WRMF
 from taylorank.ranking import evaluate
-from taylorank.ranking.regret import regret
+from taylorank.ranking.expected_ndcg import regret
 
 GROUP = "Suggested experiments"
 

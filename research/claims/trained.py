@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taylorank.data import Interactions, planted
-from taylorank.ranking.regret import regret
+from taylorank.ranking.expected_ndcg import regret
 from taylorank.training import Neural
 
 RATES = (0.01, 0.03, 0.1)

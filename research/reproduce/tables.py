@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from research.bench.public_splits import PUBLISHED
 from research.reproduce.printed import LIGHTGCN_IN_003, RG2_IN_003, SETS, TABLE_3, TABLE_4, Numbers
 from taylorank.errors import DataError
-from taylorank.ranking.protocol import EvaluationProtocol, PublishedSplit, Ratio
+from taylorank.ranking.protocols import EvaluationProtocol, PublishedSplit, Ratio
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
-from taylorank.kernels import backend, reference, top_k, top_k_scores
+from taylorank.kernels import ItemVectors, backend, reference, top_k, top_k_scores
 
 LEVELS = backend.native.simd_levels() if backend.native else []
 needs_native = pytest.mark.skipif(backend.native is None, reason="the native kernels are not built")
@@ -52,6 +52,9 @@ def run_native(
     *,
     seen: CSR | None = None,
     allowed: Any = None,
+    masked: bool = False,
+    scales: Any = None,
+    offsets: Any = None,
     level: str = "",
     threads: int = 1,
     tile_users: int = 0,
@@ -60,9 +63,10 @@ def run_native(
     ids = np.full((len(users), k), -7, dtype=np.int64)
     scores = np.full((len(users), k), -7, dtype=np.float32)
     rows = (None, None) if seen is None else (seen.indptr, seen.indices)
-    chosen = None if allowed is None else np.flatnonzero(allowed).astype(np.int32)
-    level = level or LEVELS[-1]
-    backend.native.top_k(users, items, *rows, chosen, ids, scores, level, threads, tile_users)
+    chosen = None if allowed is None or masked else np.flatnonzero(allowed).astype(np.int32)
+    mask = np.asarray(allowed).astype(np.uint8) if masked else None
+    panels = backend.native.ItemPanels(items, chosen, level or LEVELS[-1], threads)
+    backend.native.top_k(users, panels, scales, offsets, mask, *rows, ids, scores, threads, tile_users)
     return ids, scores
 
 
@@ -273,12 +277,63 @@ def test_broken_seen_rows_are_refused(name, fallback, monkeypatch):
 
 
 @needs_native
-def test_allowed_items_are_checked_before_they_are_read():
-    P, Q = fine(3, 6), fine(20, 6)
-    ids, scores = np.empty((3, 2), np.int64), np.empty((3, 2), np.float32)
+def test_chosen_items_are_checked_before_they_are_read():
     for chosen in ([0, 20], [-1, 3], [4, 4], [5, 2]):
-        with pytest.raises(ValueError, match="allowed"):
-            backend.native.top_k(P, Q, None, None, np.array(chosen, np.int32), ids, scores, LEVELS[0], 1)
+        with pytest.raises(ValueError, match="chosen"):
+            backend.native.ItemPanels(fine(20, 6), np.array(chosen, np.int32), LEVELS[0], 1)
+
+
+@needs_native
+def test_lines_of_another_length_are_refused():
+    panels = backend.native.ItemPanels(fine(20, 6), None, LEVELS[0], 1)
+    ids, scores = np.empty((3, 2), np.int64), np.empty((3, 2), np.float32)
+    short, mask = np.ones(19, np.float32), np.ones(21, np.uint8)
+    for lines, what in (((short, None, None), "scales"), ((None, short, None), "offsets"), ((None, None, mask), "all")):
+        with pytest.raises(ValueError, match=what):
+            backend.native.top_k(fine(3, 6), panels, *lines, None, None, ids, scores, 1)
+    with pytest.raises(ParameterError, match="scales have shape"):
+        top_k(fine(3, 6), fine(20, 6), k=2, scales=short)
+
+
+@needs_native
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("users", [1, 2, 4, 5, 33])
+def test_scales_offsets_and_a_mask_agree_with_a_full_sort(level, users):
+    P, Q, seen = coarse(users, 7), coarse(301, 7, seed=1), random_seen(users, 301, 0.2)
+    rng = np.random.default_rng(2)
+    scales, offsets = rng.integers(1, 4, 301).astype(np.float32), rng.integers(-3, 3, 301).astype(np.float32)
+    allowed = rng.random(301) < 0.6
+    expected = full_sort(P @ Q.T * scales + offsets, 20, seen, allowed)
+    lines = {"scales": scales, "offsets": offsets, "seen": seen, "allowed": allowed}
+    found = run_native(P, Q, 20, **lines, masked=True, level=level)
+    assert_lists(found, *expected)
+    assert_lists(top_k(P, ItemVectors(Q), k=20, **lines), *expected)
+    assert_lists(reference.top_k(P, Q, k=20, **lines), *expected)
+    few = allowed & (np.arange(301) < 30)  # laid out by themselves
+    assert_lists(
+        top_k(P, ItemVectors(Q), k=20, **{**lines, "allowed": few}),
+        *full_sort(P @ Q.T * scales + offsets, 20, seen, few),
+    )
+
+
+@needs_native
+def test_one_user_alone_has_the_bits_that_it_has_among_others():
+    P, items = fine(40, 33), ItemVectors(fine(500, 33, seed=1))
+    together = top_k(P, items, k=25)
+    for first, count in ((3, 1), (7, 2), (11, 4), (20, 13)):
+        part = top_k(P[first : first + count], items, k=25)
+        np.testing.assert_array_equal(part[0], together[0][first : first + count])
+        np.testing.assert_array_equal(part[1], together[1][first : first + count])
+
+
+def test_an_item_that_may_not_be_ranked_may_have_a_score_that_is_not_a_number():
+    P, Q = fine(2, 3), fine(50, 3, seed=1)
+    Q[7] = np.nan
+    allowed = np.arange(50) != 7
+    for items in (Q, ItemVectors(Q)):
+        assert 7 not in top_k(P, items, k=50, allowed=allowed)[0]
+        with pytest.raises(ParameterError, match="not a number"):
+            top_k(P, items, k=5)
 
 
 @settings(deadline=None, max_examples=100)

@@ -10,6 +10,7 @@ from scipy import sparse
 import taylorank as tr
 from taylorank.errors import DataError, NotFittedError, ParameterError
 from taylorank.models import checkpoint as checkpoint_module
+from taylorank.models.fold_in import SharedFoldIn
 from taylorank.registry import MODELS
 
 SWEEPING = {
@@ -221,10 +222,10 @@ def test_an_interrupted_partial_fit_leaves_the_model(parts, monkeypatch):
     model = tr.RG2(factors=4).fit(train)
     expected = model.recommend([0, 1], n=5)[0]
 
-    def interrupted(data):
+    def interrupted(self, data):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(model, "_fold", interrupted)
+    monkeypatch.setattr(SharedFoldIn, "rows", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit([(0, 999)])
     monkeypatch.undo()

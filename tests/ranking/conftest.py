@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from taylorank.data import Interactions
+from taylorank.kernels import ItemVectors
+from taylorank.ranking import Ranker, Vectors
 
 
 @dataclass(frozen=True)
@@ -18,12 +20,11 @@ class Table:
     values: np.ndarray
 
     @property
-    def users(self):
-        return self.seen.users
+    def ranker(self):
+        return Ranker(self.seen.users, self.seen.items, self.seen, name=type(self).__name__, **self.parts())
 
-    @property
-    def items(self):
-        return self.seen.items
+    def parts(self):
+        return {"scores": self.scores}
 
     def scores(self, users):
         return self.values[users]
@@ -33,16 +34,16 @@ class Table:
 class Products(Table):
     """The same scores as products of factors: `values` times the identity, which loses no bit."""
 
-    def export_factors(self):
-        return self.values, np.eye(len(self.items), dtype=np.float32)
+    def parts(self):
+        return {"vectors": Vectors(self.values, ItemVectors(np.eye(self.seen.n_items, dtype=np.float32)))}
 
 
 @dataclass(frozen=True)
 class Stating(Table):
     """A model whose scores are probabilities."""
 
-    def probabilities(self, users):
-        return self.values[users]
+    def parts(self):
+        return {"scores": self.scores, "probabilities": self.scores}
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -12,9 +11,10 @@ from hypothesis.extra import numpy as hnp
 
 from taylorank.data import Ids, Interactions, planted
 from taylorank.errors import DataError, DataWarning, ParameterError
+from taylorank.kernels import top_k_scores
 from taylorank.metrics import NAMES
 from taylorank.models import RG2, load
-from taylorank.ranking import Oracle, best, evaluate, recommend, top_k
+from taylorank.ranking import Oracle, evaluate, evaluation, lists, recommend
 
 
 @given(
@@ -22,10 +22,10 @@ from taylorank.ranking import Oracle, best, evaluate, recommend, top_k
     st.integers(1, 12),
 )
 def test_top_k_agrees_with_a_stable_sort(scores, k):
-    got = top_k(scores, k)
+    got = top_k_scores(scores, k)[0]
     for row, best_columns in zip(scores, got, strict=True):
         expected = [c for c in sorted(range(9), key=lambda c: (-row[c], c)) if row[c] > -np.inf][:k]
-        assert best_columns.tolist() == expected + [-1] * (min(k, 9) - len(expected))
+        assert best_columns.tolist() == expected + [-1] * (k - len(expected))
 
 
 def slow_lists(model, test, masks, k):
@@ -38,9 +38,9 @@ def slow_lists(model, test, masks, k):
         if not wanted:
             continue
         hidden = {i for mask in masks if user in mask.user_ids for i in mask.items_of(user).tolist()}
-        scores = model.scores(np.array([model.users.positions([user])[0]]))[0]
+        scores = model.ranker.scores_of(np.array([model.ranker.users.positions([user])[0]]))[0]
         columns = sorted(range(len(scores)), key=lambda c: (-scores[c], c))
-        ranked = [(model.items.values[c], scores[c]) for c in columns]
+        ranked = [(model.ranker.items.values[c], scores[c]) for c in columns]
         ranked = [(i, s) for i, s in ranked if i not in hidden]
         yield user, [i for i, _ in ranked[:k]], wanted, ranked
 
@@ -51,7 +51,7 @@ def slow_evaluation(model, test, masks, k, train):
     met = np.bincount(train.by_user.indices, minlength=train.n_items)
     counts = dict(zip(train.item_ids.tolist(), met, strict=True))
     per_user = {name: [] for name in NAMES if name not in ("coverage", "gini", "ece", "ece_width", "precision_min")}
-    shown = dict.fromkeys(model.items.values.tolist(), 0)
+    shown = dict.fromkeys(model.ranker.items.values.tolist(), 0)
     pooled = [0, 0]
     for _, listed, wanted, ranked in cases:
         hits = [i in wanted for i in listed]
@@ -107,8 +107,8 @@ def parts():
 @pytest.mark.parametrize("kind", ["table", "products"])
 def test_every_metric_agrees_with_one_user_at_a_time(kind, small_blocks, parts, request, monkeypatch):
     if small_blocks:
-        monkeypatch.setattr(best, "BLOCK_USERS", 7)
-        monkeypatch.setattr(best, "BLOCK_CELLS", 100)
+        monkeypatch.setattr(lists, "BLOCK_USERS", 7)
+        monkeypatch.setattr(lists, "BLOCK_CELLS", 100)
     train, valid, test = parts
     scores = np.random.default_rng(0).integers(0, 12, (60, 30)).astype(np.float32)  # with many ties
     model = request.getfixturevalue(kind)(train, scores)
@@ -195,7 +195,7 @@ def test_long_lists_are_held_for_fewer_users_at_a_time(parts, products, monkeypa
     train, _, test = parts
     model = products(train, np.random.default_rng(0).random((60, 30)).astype(np.float32))
     expected, sizes = evaluate(model, test, k=20), []
-    monkeypatch.setattr(sys.modules["taylorank.ranking.evaluate"], "LIST_CELLS", 100)
+    monkeypatch.setattr(evaluation, "LIST_CELLS", 100)
     got = evaluate(model, test, k=20, num_threads=1, progress=lambda done, _: sizes.append(done))
     assert sizes[:2] == [5, 10]
     assert got == pytest.approx(expected, abs=1e-12)
@@ -336,7 +336,7 @@ def test_recommend_masks_allows_forbids_and_pads(table):
     assert recommend(model, ["a"], 1, seen=nothing)[0].tolist() == [["w"]]
     with pytest.raises(ParameterError, match="not a list"):
         recommend(model, "a", 1)
-    assert isinstance(model.users, Ids)
+    assert isinstance(model.ranker.users, Ids)
 
 
 @pytest.mark.parametrize("metric", ["novelty@5", "popularity@5"])

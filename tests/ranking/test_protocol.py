@@ -8,7 +8,7 @@ from taylorank.errors import DataError, LeakageWarning, ParameterError
 from taylorank.metrics import wanted_metrics
 from taylorank.models import IALS, RG2, Popularity
 from taylorank.ranking import evaluate
-from taylorank.ranking.protocol import PROTOCOLS, HeldOutUsers, protocol
+from taylorank.ranking.protocols import PROTOCOLS, HeldOutUsers, protocol
 
 
 def whole():

@@ -35,7 +35,7 @@ def test_gains_are_found_by_id_and_the_ideal_counts_unknown_items(table):
     train = Interactions.from_arrays(["a", "b"], ["x", "y"])
     model = table(train, np.zeros((2, 2), dtype=np.float32))
     test = Interactions.from_arrays(["b", "b", "b", "a"], ["x", "w", "zebra", "y"], strengths=[2, 3, 5, 1])
-    truth = relevance(model, test, "strength")
+    truth = relevance(model.ranker, test, "strength")
     judged = truth.judge(slice(0, 2), np.array([[1, 0], [0, -1]]), 3)
     assert judged.hits.tolist() == [[True, False, False], [True, False, False]]
     assert judged.gains.tolist() == [[1.0, 0, 0], [2.0, 0, 0]]

@@ -12,7 +12,7 @@ from taylorank.errors import DataError, ParameterError
 from taylorank.models import EASE, Popularity
 from taylorank.models.recommender import Recommender
 from taylorank.ranking import evaluate
-from taylorank.ranking.protocol import PROTOCOLS, protocol
+from taylorank.ranking.protocols import PROTOCOLS, protocol
 from taylorank.selection import Choice, Comparison, compare
 from taylorank.selection.peers import PEERS
 from taylorank.selection.record import load_record
@@ -34,7 +34,7 @@ class Broken(Recommender):
 
 
 class Constant:
-    """The least that can be compared: fit, and the Scorer protocol."""
+    """The least that can be compared: fit, and the Rankable protocol."""
 
     def fit(self, train):
         self.users, self.items, self.seen = train.users, train.items, train

@@ -274,7 +274,7 @@ def test_users_without_history_are_cold(parts):
     train, _, _ = parts
     rows = train.by_user.row_of_entry()
     model = quick(epochs=2).fit(train.select(rows != 3, "without user 3"))
-    assert model.cold_users(np.array([3]))[0]
+    assert model.ranker.is_cold(np.array([3]))[0]
     popular = Popularity().fit(model.seen)
     np.testing.assert_array_equal(model.recommend([train.user_ids[3]])[0], popular.recommend([train.user_ids[3]])[0])
 

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 
 import taylorank as tr  # noqa: E402
 from taylorank.errors import ParameterError  # noqa: E402
+from taylorank.models.factor_fit import with_factors  # noqa: E402
 from taylorank.training import run  # noqa: E402
 
 STILL = {
@@ -71,7 +72,7 @@ def test_the_loss_that_the_start_has_minimised_keeps_its_scale(train, closed, lo
 def test_losses_with_draws_begin_below_what_they_have_without_a_scale(train, closed, loss):
     """The scale is found on the draws of one batch; others of the same size agree."""
     large = {**STILL, "batch_size": 5000, "negatives": 16}
-    huge = closed._snapshot(1e3 * closed.user_factors, 1e3 * closed.item_factors)
+    huge = with_factors(closed, (1e3 * closed.user_factors, 1e3 * closed.item_factors))
     found = tr.Neural(loss, **large).fit(train, start=huge).history_[0]["loss"]
     cold = tr.Neural(loss, **large).fit(train).history_[0]["loss"]
     assert found < cold

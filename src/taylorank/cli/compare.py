@@ -18,8 +18,8 @@ from taylorank.data import datasets
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
 from taylorank.output import output_folder
-from taylorank.ranking.protocol import PROTOCOLS
-from taylorank.ranking.protocol import protocol as protocol_named
+from taylorank.ranking.protocols import PROTOCOLS
+from taylorank.ranking.protocols import protocol as protocol_named
 from taylorank.report import require_extra, write_report
 from taylorank.report.series import series_of
 from taylorank.report.tables import summary_table

@@ -39,7 +39,7 @@ def popularity(train: Interactions, valid: Interactions) -> Choice:
     return Choice(Popularity().fit(train), 1, 1, {})
 
 
-def best_rg(kind: type[RG2], train: Interactions, valid: Interactions) -> Choice:
+def best_rg(kind: type[RG2] | type[RGX], train: Interactions, valid: Interactions) -> Choice:
     """Choose the proposal, and rank and threshold from the path of each fit."""
     ranks = sorted({min(k, train.n_users, train.n_items) for k in RANKS})
     fitted = (kind(factors=ranks[-1], proposal_exponent=gamma).fit(train) for gamma in RG_GRID["proposal_exponent"])

@@ -15,7 +15,7 @@ from taylorank.data import Ids
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.output import atomic_path
-from taylorank.ranking.recommend import recommend_blocks
+from taylorank.ranking.recommendations import recommend_blocks
 
 ENDINGS = (".parquet", ".csv")
 

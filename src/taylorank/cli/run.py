@@ -18,7 +18,7 @@ from taylorank.cli.contenders import CHOSEN_BY, CONTENDERS
 from taylorank.cli.run_report import write_run_report
 from taylorank.data import Interactions, planted
 from taylorank.output import atomic_path, output_folder
-from taylorank.ranking import Oracle, Scorer, evaluate, regret
+from taylorank.ranking import Oracle, Rankable, evaluate, regret
 
 SHOWN = ("regret@10", "ndcg@10", "recall@10", "recall@20")
 BOUND = "best possible"
@@ -82,7 +82,7 @@ def _fit_all(train: Interactions, valid: Interactions, test: Interactions, conso
     return [*results, {"model": BOUND, **_measure(Oracle(train), test, [train, valid])}]
 
 
-def _measure(model: Scorer, test: Interactions, seen: list[Interactions]) -> dict[str, Any]:
+def _measure(model: Rankable, test: Interactions, seen: list[Interactions]) -> dict[str, Any]:
     start = time.perf_counter()
     metrics = evaluate(model, test, seen=seen) | regret(model, test, k=10, seen=seen)
     return {"metrics": metrics, "evaluate_seconds": time.perf_counter() - start, "fitted": model}

@@ -139,6 +139,13 @@ class Interactions:
         return self.by_user.weights
 
     @cached_property
+    def item_popularity(self) -> NDArray[np.float64]:
+        """Σ_x r_xy of every item, (n_items,)."""
+        weights = None if self.is_binary else self.strengths.astype(np.float64)
+        counts = np.bincount(self.by_user.indices, weights, minlength=self.n_items)
+        return freeze(counts.astype(np.float64))
+
+    @cached_property
     def by_item(self) -> CSR:
         """The same strengths by item: rows are items, columns users."""
         return self.by_user.transpose()

@@ -2,16 +2,17 @@
 
 from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.backend import KernelInfo, kernel_info
+from taylorank.kernels.best import ItemVectors, top_k, top_k_scores
 from taylorank.kernels.gather_sum import gather_sum
 from taylorank.kernels.gram import gram, inverse
 from taylorank.kernels.nonzero_scores import nonzero_scores
 from taylorank.kernels.row_solve import row_solve
 from taylorank.kernels.row_system import RowSystem, Tilt
 from taylorank.kernels.threads import threads
-from taylorank.kernels.top_k import top_k, top_k_scores
 from taylorank.kernels.turn import turn
 
 __all__ = [
+    "ItemVectors",
     "KernelInfo",
     "RowSystem",
     "Tilt",

@@ -24,15 +24,21 @@ def nonzero_scores(
     threads: int,
     chunk_items: int = 0,
 ) -> None: ...
+
+class ItemPanels:
+    count: int
+    def __init__(self, factors: NDArray[Any], chosen: NDArray[Any] | None, level: str, threads: int) -> None: ...
+
 def top_k(
     users: NDArray[Any],
-    items: NDArray[Any],
+    items: ItemPanels,
+    scales: NDArray[Any] | None,
+    offsets: NDArray[Any] | None,
+    allowed: NDArray[Any] | None,
     seen_indptr: NDArray[Any] | None,
     seen_items: NDArray[Any] | None,
-    allowed: NDArray[Any] | None,
     ids: NDArray[Any],
     scores: NDArray[Any],
-    level: str,
     threads: int,
     tile_users: int = 0,
 ) -> None: ...

@@ -52,10 +52,12 @@ def top_k(
     items: NDArray[np.float32],
     *,
     k: int,
+    scales: NDArray[np.float32] | None = None,
+    offsets: NDArray[np.float32] | None = None,
     seen: CSR | None = None,
     allowed: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return items and scores of the k largest P_x · Q_y of each row x, in blocks of users."""
+    """Return items and scores of the k largest a_y (P_x · Q_y) + b_y of each row x, in blocks of users."""
     if seen is not None:
         check_seen(seen)
     ids = np.empty((len(users), k), dtype=np.int64)
@@ -65,6 +67,10 @@ def top_k(
         part = slice(start, start + block)
         with np.errstate(invalid="ignore", over="ignore"):  # what comes of infinite factors is checked below
             scores = users[part] @ items.T  # (block, N)
+            if scales is not None:
+                scores *= scales
+            if offsets is not None:
+                scores += offsets
         if seen is not None:
             indptr = seen.indptr[start : start + block + 1]
             row_of = np.repeat(np.arange(len(scores)), np.diff(indptr))

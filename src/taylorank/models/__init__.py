@@ -1,14 +1,15 @@
 """What users fit."""
 
-from taylorank.models.explain import Explanation
 from taylorank.models.factor import FactorModel
 from taylorank.models.fitting import FitProgress
 from taylorank.models.item_based import EASE, ItemKNN
 from taylorank.models.popularity import Popularity
+from taylorank.models.recommender import Recommender
 from taylorank.models.rg import RG2, RGX
 from taylorank.models.sampled import SampledRG2, SampledRGX
 from taylorank.models.storage import load
 from taylorank.models.weighted import IALS, WRMF, ReleasedRG
+from taylorank.ranking import Explanation
 
 __all__ = [
     "EASE",
@@ -21,6 +22,7 @@ __all__ = [
     "FitProgress",
     "ItemKNN",
     "Popularity",
+    "Recommender",
     "ReleasedRG",
     "SampledRG2",
     "SampledRGX",

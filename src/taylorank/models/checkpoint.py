@@ -10,11 +10,12 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taylorank.data import Interactions
 from taylorank.errors import DataError
-from taylorank.models.estimator import OF_THE_MACHINE, Estimator
-from taylorank.models.identity import told
+from taylorank.models.json_values import plain_value
+from taylorank.models.parameters import OF_THE_MACHINE
 from taylorank.models.training_record import TrainingRecord
 from taylorank.output import atomic_path, check_place
 from taylorank.solvers.svd import SvdState
@@ -22,6 +23,15 @@ from taylorank.solvers.sweeps import SweepState
 
 State = SweepState | SvdState
 SECONDS_BETWEEN = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class BestStep:
+    """The step of a fit that did best on validation data, and the arrays to come back to it."""
+
+    step: int
+    metric: float
+    arrays: dict[str, NDArray[Any]]
 
 
 @dataclass(eq=False)
@@ -35,13 +45,13 @@ class Checkpoint:
     identity: dict[str, Any]
     state: State | None = None
     history: list[dict[str, float]] = field(default_factory=list)
-    best: dict[str, Any] = field(default_factory=dict)
+    best: BestStep | None = None
     written: float = field(default_factory=time.monotonic)
 
     @classmethod
     def open(cls, path: Path, identity: dict[str, Any]) -> Checkpoint:
         """Read what an interrupted fit left, or begin anew; the file of another fit is refused."""
-        identity = json.loads(json.dumps(identity, default=told))
+        identity = json.loads(json.dumps(identity, default=plain_value))
         check_place(path)
         if not path.exists():
             return cls(path, identity)
@@ -59,7 +69,7 @@ class Checkpoint:
             )
         return cls(path, identity, *unpacked)
 
-    def keep(self, state: State, history: list[dict[str, float]], best: dict[str, Any]) -> None:
+    def keep(self, state: State, history: list[dict[str, float]], best: BestStep | None) -> None:
         """Remember the latest state; write it if the file is some seconds old."""
         self.state, self.history, self.best = state, list(history), best
         if time.monotonic() - self.written >= SECONDS_BETWEEN:
@@ -77,9 +87,9 @@ class Checkpoint:
         else:
             manifest |= {"kind": "svd", "passes": self.state.passes, "best_residual": self.state.best}
             arrays["state_block"] = self.state.block
-        if self.best:
-            manifest |= {"best": {"metric": self.best["metric"], "step": self.best["step"]}}
-            arrays["best_users"], arrays["best_items"] = self.best["factors"]
+        if self.best is not None:
+            manifest |= {"best": {"metric": self.best.metric, "step": self.best.step}}
+            arrays |= {f"best_{name}": value for name, value in self.best.arrays.items()}
         with atomic_path(self.path) as temporary, temporary.open("wb") as file:
             np.savez(file, manifest=np.array(json.dumps(manifest)), **arrays)
         self.written = time.monotonic()
@@ -95,7 +105,7 @@ class Checkpoint:
 
 
 def open_checkpoint(
-    path: str | Path, model: Estimator, data: Interactions, *, valid: Interactions | None, metric: str
+    path: str | Path, model: Any, data: Interactions, *, valid: Interactions | None, metric: str
 ) -> Checkpoint:
     """Open the checkpoint of a fit of `model` to `data`; the file of any other fit is refused."""
     parameters = {name: value for name, value in model.settled_params().items() if name not in OF_THE_MACHINE}
@@ -108,14 +118,18 @@ def open_checkpoint(
     return Checkpoint.open(Path(path), identity)
 
 
-def _unpacked(arrays: dict[str, Any], manifest: dict[str, Any]) -> tuple[State, list[dict[str, float]], dict[str, Any]]:
+def _unpacked(
+    arrays: dict[str, Any], manifest: dict[str, Any]
+) -> tuple[State, list[dict[str, float]], BestStep | None]:
     state: State
     if manifest["kind"] == "sweep":
-        kept = {name.removeprefix("state_"): value for name, value in arrays.items() if name.startswith("state_")}
-        state = SweepState(manifest["sweep"], kept, manifest["last_loss"])
+        state = SweepState(manifest["sweep"], _named(arrays, "state_"), manifest["last_loss"])
     else:
         state = SvdState(arrays["state_block"], manifest["passes"], manifest["best_residual"])
-    best = dict(manifest.get("best", {}))
-    if best:
-        best["factors"] = (arrays["best_users"], arrays["best_items"])
+    kept = manifest.get("best")
+    best = None if kept is None else BestStep(kept["step"], kept["metric"], _named(arrays, "best_"))
     return state, manifest["history"], best
+
+
+def _named(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

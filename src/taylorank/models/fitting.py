@@ -3,40 +3,41 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
+
+from numpy.typing import NDArray
 
 from taylorank.checks import check_whole
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.metrics import CHOOSING, wanted_metrics
-from taylorank.models.checkpoint import Checkpoint
-from taylorank.ranking.evaluate import evaluate
-from taylorank.ranking.scorer import Scorer
-from taylorank.solvers import AlsSweep, Progress
+from taylorank.models.checkpoint import BestStep, Checkpoint, State
+from taylorank.ranking import evaluate
 
-Snapshot = Callable[[Any, Any], Scorer]  # (P, Q) → the model with these factors
+Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class FitProgress:
-    """What the callback of `fit` is told after each step; it stops the fit by returning True."""
+    """What the callback of `fit` hears after each step; it stops the fit by returning True."""
 
     step: int  # sweeps, passes over the data, epochs, or columns of EASE
     seconds: float  # in the solver, without evaluation
     metric: float | None = None  # on validation data, where there is some
     residual: float | None = None  # spectral: the largest, over σ₁
     loss_of: Callable[[], float] | None = None
-    snapshot: Callable[[], Scorer] | None = None
+    snapshot: Callable[[], Any] | None = None
 
     @property
     def loss(self) -> float | None:
         """The loss after this step, computed when asked for; the spectral solver has none on the way."""
         return None if self.loss_of is None else self.loss_of()
 
-    def model(self) -> Scorer | None:
-        """Return the model as it is after this sweep; the spectral solver has none on the way."""
+    def model(self) -> Any:
+        """Return the model as it is after this step; None where there is none on the way (spectral)."""
         return None if self.snapshot is None else self.snapshot()
 
 
@@ -50,11 +51,26 @@ def check_metric(metric: str) -> None:
         raise ParameterError(f"metric={metric!r} has no cutoff", 'write it as "ndcg@10"')
 
 
-class Watch:
-    """Follows one fit: measures on validation data, keeps the best factors, writes checkpoints, tells the callback.
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step of a fit. Loss, model and arrays are computed when they are asked for.
 
-    With validation data the fit stops when the metric has not improved for `patience` sweeps, and the best sweep is
-    what is kept.
+    `arrays` are all that it takes to come back to this step at the end.
+    """
+
+    number: int
+    loss_of: Callable[[], float] | None = None
+    snapshot: Callable[[], Any] | None = None
+    arrays: Callable[[], Arrays] | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)  # for the history, such as the residual
+    with_loss: bool = False
+
+
+class FitMonitor:
+    """Follows one fit: measures on validation data, remembers the best step, writes checkpoints, calls the callback.
+
+    With validation data the fit stops when the metric has not improved for `patience` steps, and the best step is
+    what is kept. Its clock stands still while it measures and while the callback runs.
     """
 
     def __init__(
@@ -65,59 +81,70 @@ class Watch:
         patience: int,
         callback: Callable[[FitProgress], object] | None,
         checkpoint: Checkpoint | None,
+        unit: str = "sweeps",
     ) -> None:
-        check_whole(patience, "patience", remedy="give the sweeps to wait, such as 3")
+        check_whole(patience, "patience", remedy=f"give the {unit} to wait, such as {'5' if unit == 'epochs' else '3'}")
+        check_metric(metric)
         self.valid, self.metric, self.patience = valid, metric, patience
         self.callback, self.checkpoint = callback, checkpoint
         self.history: list[dict[str, float]] = []
-        self.best: dict[str, Any] = {}
-        self.began, self.measuring = time.perf_counter(), 0.0
+        self.best: BestStep | None = None
         if checkpoint is not None:
             self.history, self.best = list(checkpoint.history), checkpoint.best
+        self._spent = self.history[-1]["seconds"] if self.history else 0.0
+        self._since = time.perf_counter()
 
-    def after_sweep(self, sweep: AlsSweep, snapshot: Snapshot, *, with_loss: bool) -> bool:
-        """Record a sweep; return whether to stop."""
-        record: dict[str, float] = {"step": sweep.sweep, "seconds": self._seconds()}
-        if with_loss:
-            record["loss"] = sweep.loss
-        metric = None
-        if self.valid is not None:
-            metric = record["metric"] = self.measure(snapshot(*sweep.factors))
-            if metric > self.best.get("metric", -1.0):
-                self.best = {"metric": metric, "step": sweep.sweep, "factors": sweep.factors}
+    @property
+    def has_waited(self) -> bool:
+        """Whether the metric has not improved for as many steps as patience allows."""
+        return self.best is not None and self.history[-1]["step"] - self.best.step >= self.patience
+
+    def after(self, step: Step) -> bool:
+        """Record a step; return whether to stop."""
+        self._spent += time.perf_counter() - self._since
+        record: dict[str, float] = {"step": step.number, "seconds": self._spent, **step.facts}
+        if step.with_loss and step.loss_of is not None:
+            record["loss"] = step.loss_of()
+        if self.valid is not None and step.snapshot is not None:
+            record["metric"] = self.measure(step.snapshot())
+            if step.arrays is not None and (self.best is None or record["metric"] > self.best.metric):
+                self.best = BestStep(step.number, record["metric"], step.arrays())
         self.history.append(record)
-        told = FitProgress(
-            sweep.sweep,
+        stop = self._call(step, record)
+        self._since = time.perf_counter()
+        return stop or self.has_waited
+
+    def _call(self, step: Step, record: dict[str, float]) -> bool:
+        if self.callback is None:
+            return False
+        progress = FitProgress(
+            step.number,
             record["seconds"],
-            metric,
-            loss_of=lambda: sweep.loss,
-            snapshot=lambda: snapshot(*sweep.factors),
+            record.get("metric"),
+            residual=record.get("residual"),
+            loss_of=step.loss_of,
+            snapshot=step.snapshot,
         )
-        return self._tell(told) or (metric is not None and sweep.sweep - self.best.get("step", 0) >= self.patience)
+        return bool(self.callback(progress))
 
-    def keep(self, sweep: AlsSweep, *, with_loss: bool) -> None:
-        """Remember a sweep that another follows; one whose callback is interrupted is done again."""
+    def keep(self, state: State) -> None:
+        """Remember a state that another step follows; one whose callback is interrupted is done again."""
         if self.checkpoint is not None:
-            self.checkpoint.keep(sweep.state(with_loss=with_loss), self.history, self.best)
+            self.checkpoint.keep(state, self.history, self.best)
 
-    def after_pass(self, progress: Progress) -> bool:
-        """Record a Rayleigh-Ritz step; return whether to stop."""
-        seconds = self._seconds()
-        if self.checkpoint is not None:  # first: the state is that before the step
-            self.checkpoint.keep(progress.state, self.history, self.best)
-        self.history.append({"step": progress.passes, "seconds": seconds, "residual": progress.residual})
-        return self._tell(FitProgress(progress.passes, seconds, residual=progress.residual))
-
-    def measure(self, model: Scorer) -> float:
-        """Return the metric on validation data; its time does not count as the solver's."""
+    def measure(self, model: Any) -> float:
+        """Return the metric on validation data."""
         assert self.valid is not None
-        began = time.perf_counter()
-        value = evaluate(model, self.valid, metrics=self.metric)[self.metric]
-        self.measuring += time.perf_counter() - began
-        return value
+        return evaluate(model, self.valid, metrics=self.metric)[self.metric]
 
-    def _seconds(self) -> float:
-        return time.perf_counter() - self.began - self.measuring
 
-    def _tell(self, progress: FitProgress) -> bool:
-        return self.callback is not None and bool(self.callback(progress))
+@contextmanager
+def as_before_on_failure(model: Any) -> Iterator[None]:
+    """Give back what was learned before if the block fails or is interrupted, and not half of each fit."""
+    before = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise

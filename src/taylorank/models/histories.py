@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from taylorank.data import CSR, Ids, Interactions, read_interactions
+from taylorank.data import Ids, Interactions, read_interactions
 from taylorank.errors import DataError
 
 
@@ -33,12 +33,3 @@ def over_items(data: Interactions, items: Ids) -> Interactions:
         strengths=None if kept.is_binary else kept.strengths,
         timestamps=kept.timestamps,
     )
-
-
-def row_of(data: Interactions, row: int) -> Interactions:
-    """Return the interactions of one user, by position, over the same items."""
-    rows = data.by_user
-    part = slice(*rows.indptr[row : row + 2])
-    weights = None if rows.weights is None else rows.weights[part]
-    one = CSR(np.array([0, part.stop - part.start]), rows.indices[part], weights, rows.n_columns)
-    return Interactions(one, Ids(data.user_ids[row : row + 1]), data.items)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from taylorank.data import Interactions, read_interactions
-from taylorank.errors import DataError, ParameterError
-from taylorank.models.factor import nearest, wanted_rows
+from taylorank.data import Interactions
+from taylorank.errors import ParameterError
 from taylorank.models.fitting import FitProgress
-from taylorank.models.histories import over_items, training_data
+from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
-from taylorank.models.recommender import Recommender
+from taylorank.models.recommender import Lists, MixinBase, Recommender
+from taylorank.ranking import HistoryScores, Ranker, similar_items
 from taylorank.solvers.inverse import SingularError, Strip, invert_in_place
 from taylorank.system import available_memory
 
@@ -24,55 +25,48 @@ BLOCK = 512
 MOST_ITEMS = 30_000  # of EASE, where the system does not tell what memory is free
 
 
-class ItemBased(Recommender):
+class ItemWeights(MixinBase):
     """Scores are R W, with W (N, N) learned from the training data and R what the users met."""
 
     item_weights_: Any
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {"item_weights_": ("items", "items")}
 
-    def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the scores of all items for users by position, (len(users), N)."""
-        product = self.seen.matrix[users] @ self._learned("item_weights_")
-        dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
-        return dense.astype(np.float32, copy=False)
+    def _build_ranker(self) -> Ranker:
+        weights = self._learned("item_weights_")
+        return self._ranker_with(
+            histories=_scores_by(weights),
+            similarities=lambda items: _dense(weights[items]),
+            contributions=lambda history, column: (_added(weights, history, column), 0.0),
+        )
 
-    def fold_in(self, histories: Any) -> Self:
-        """Return this model for other users, given what they met; nothing is refitted."""
-        return self._for_others(over_items(read_interactions(histories), self.items))
-
-    def cold_users(self, users: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which users, by position, have no history, or only items that speak for no other."""
-        if not self.seen.nnz:
-            raise DataError("this model was saved without what its users met", "fold_in their histories")
-        nothing: NDArray[np.bool_] = self.seen.matrix[users] @ self._speaking.astype(np.float32) == 0
-        return nothing
-
-    @property
-    def _speaking(self) -> NDArray[np.bool_]:
-        """Which rows of W hold anything; found once for one W."""
-        weights, kept = self._learned("item_weights_"), self.__dict__.get("_speaking_rows")
-        if kept is None or kept[0] is not weights:
-            rows = np.diff(weights.indptr) > 0 if sparse.issparse(weights) else weights.any(axis=1)
-            kept = self._speaking_rows = (weights, rows)
-        speaking: NDArray[np.bool_] = kept[1]
-        return speaking
-
-    def similar_items(self, items: Sequence[Any], n: int = 10) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    def similar_items(self, items: Sequence[Any], n: int = 10) -> Lists:
         """Return ids and weights W_ij > 0 of the n items j that having met i speaks for most, itself left out."""
-        rows = wanted_rows(self.items, items, n, "item")
-        strip = self._learned("item_weights_")[rows]
-        weights = strip.toarray() if sparse.issparse(strip) else np.array(strip)
-        weights[weights <= 0] = -np.inf
-        return nearest(weights, rows, self.items, n)
-
-    def _contributions(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[np.float64], float]:
-        """r_j W_jy."""
-        positions, strengths = self._history(row)
-        weights = self._learned("item_weights_")[positions, [column]]
-        return positions, strengths * np.asarray(weights, dtype=np.float64).ravel(), 0.0
+        return similar_items(self, items, n)
 
 
-class EASE(ItemBased):
+def _scores_by(weights: Any) -> HistoryScores:
+    """R W; a history is silent if none of its items speaks for another: their rows of W are empty."""
+    speaks = np.diff(weights.indptr) > 0 if sparse.issparse(weights) else weights.any(axis=1)
+    return HistoryScores(
+        score=lambda rows: _dense(rows @ weights),
+        is_cold=lambda rows: rows @ speaks.astype(np.float32) == 0,
+    )
+
+
+def _dense(matrix: Any) -> NDArray[np.float32]:
+    dense = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    return dense.astype(np.float32, copy=False)
+
+
+def _added(weights: Any, history: Interactions, column: int) -> NDArray[np.float64]:
+    """r_j W_jy of each item j of the history."""
+    of_items = np.asarray(weights[history.by_user.indices, [column]], dtype=np.float64).ravel()
+    added: NDArray[np.float64] = history.strengths * of_items
+    return added
+
+
+@dataclass(eq=False, repr=False)
+class EASE(ItemWeights, Recommender):
     """Minimise ‖R − R W‖² + λ ‖W‖² with diag(W) = 0 (Steck, "Embarrassingly shallow autoencoders", WWW 2019).
 
     W_ij = −P_ij / P_jj off the diagonal, with P = (RᵀR + λ I)⁻¹, inverted in place: N³ operations, and 8 N² bytes (4
@@ -84,9 +78,9 @@ class EASE(ItemBased):
     (1, 3)
     """
 
-    def __init__(self, regularization: float = 200.0, *, max_items: int | None = None) -> None:
-        self.regularization = regularization
-        self.max_items = max_items
+    regularization: float = 200.0
+    _: KW_ONLY
+    max_items: int | None = None
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
@@ -157,7 +151,8 @@ def _weights(inverse: list[Strip]) -> NDArray[np.float32]:
     return weights
 
 
-class ItemKNN(ItemBased):
+@dataclass(eq=False, repr=False)
+class ItemKNN(ItemWeights, Recommender):
     """W_ij = cosine of the columns i and j of R, shrunk, for the k nearest j of each i; 0 elsewhere.
 
     cosine_ij = (r_i · r_j) / (‖r_i‖ ‖r_j‖ + shrink).
@@ -168,9 +163,9 @@ class ItemKNN(ItemBased):
     (1, 3)
     """
 
-    def __init__(self, neighbours: int = 100, *, shrink: float = 10.0) -> None:
-        self.neighbours = neighbours
-        self.shrink = shrink
+    neighbours: int = 100
+    _: KW_ONLY
+    shrink: float = 10.0
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""

@@ -1,10 +1,14 @@
-"""What the parameters of all models must be; a name means the same kind of number in each."""
+"""The parameters of a model: the arguments of its `__init__`, which only stores them, and what they must be."""
 
 from __future__ import annotations
 
-from taylorank.checks import check_number, check_whole
-from taylorank.models.estimator import Estimator
+import inspect
+from typing import Any
 
+from taylorank.checks import check_number, check_whole
+from taylorank.errors import ParameterError
+
+OF_THE_MACHINE = ("num_threads", "device")  # parameters that say where to compute, not what
 LEAST_COUNTS = {
     "factors": 1,
     "iterations": 1,
@@ -36,7 +40,33 @@ LEAST_NUMBERS = {
 }
 
 
-def check_parameters(model: Estimator) -> None:
+def parameter_names(kind: type) -> list[str]:
+    """Return the names of the parameters of a model class."""
+    return list(inspect.signature(kind).parameters)
+
+
+def parameters_of(model: Any) -> dict[str, Any]:
+    """Return the parameters of a model by name."""
+    return {name: getattr(model, name) for name in parameter_names(type(model))}
+
+
+def set_parameters(model: Any, given: dict[str, Any]) -> None:
+    """Set parameters by name; refuse those that the model does not have."""
+    names = parameter_names(type(model))
+    for name, value in given.items():
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise ParameterError(f"{type(model).__name__} has no parameter {name!r}", f"its parameters: {known}")
+        setattr(model, name, value)
+
+
+def settled_params(model: Any) -> dict[str, Any]:
+    """Return the parameters of any model, of ours with numbers in the place of "auto"."""
+    params: dict[str, Any] = model.settled_params() if hasattr(model, "settled_params") else model.get_params()
+    return params
+
+
+def check_parameters(model: Any) -> None:
     """Raise `ParameterError` for a count that is none, or a number that is missing, infinite or too small."""
     for name, value in model.settled_params().items():
         if value is None and name in MAY_BE_NONE:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from taylorank.data import Interactions, read_interactions
 from taylorank.models.histories import over_items, training_data
 from taylorank.models.recommender import Recommender
-from taylorank.ranking.cold import popularity
+from taylorank.ranking import Ranker
 
 
 class Popularity(Recommender):
@@ -30,31 +30,18 @@ class Popularity(Recommender):
         """Count each item's interactions; `train` is `Interactions` or a sparse matrix (users × items)."""
         data = training_data(train)
         self.train_ = data
-        self.item_counts_: NDArray[np.float64] = popularity(data)
+        self.item_counts_: NDArray[np.float64] = data.item_popularity
         return self
 
-    def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the counts once per user, (len(users), n_items)."""
+    def _build_ranker(self) -> Ranker:
         counts = self._learned("item_counts_").astype(np.float32)
-        return np.broadcast_to(counts, (len(users), len(counts)))
+        return self._ranker_with(
+            scores=lambda users: np.broadcast_to(counts, (len(users), len(counts))),
+            cold_scores=counts,
+            rankable=None,  # a count of 0 ranks last
+            contributions=lambda history, column: (np.zeros(history.nnz), float(counts[column])),
+        )
 
     def fold_in(self, histories: Any) -> Self:
         """Return this model for other users: the same list, without what they met."""
         return self._for_others(over_items(read_interactions(histories), self.items))
-
-    def cold_users(self, users: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return that nobody is cold: the list is the same for all."""
-        return np.zeros(len(users), dtype=bool)
-
-    def cold_scores(self) -> NDArray[np.float32]:
-        """Return the counts, as for everybody."""
-        counts: NDArray[np.float32] = self._learned("item_counts_").astype(np.float32)
-        return counts
-
-    def rankable_items(self) -> None:
-        """Return None: a count of 0 ranks last."""
-        return
-
-    def _contributions(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[np.float64], float]:
-        """Nothing of the history plays a part: the count is all there is."""
-        return np.empty(0, dtype=np.int64), np.empty(0), float(self._learned("item_counts_")[column])

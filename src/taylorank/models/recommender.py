@@ -5,27 +5,63 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.data import Ids, Interactions
-from taylorank.errors import ParameterError
+from taylorank.data import Ids, Interactions, read_interactions
+from taylorank.errors import NotFittedError
 from taylorank.kernels.threads import on_own_threads
-from taylorank.models.estimator import Estimator
-from taylorank.models.explain import Explanation, explain
+from taylorank.models.histories import over_items
+from taylorank.models.parameters import parameters_of, set_parameters
 from taylorank.models.training_record import TrainingRecord
-from taylorank.ranking.cold import Cold, shares
-from taylorank.ranking.recommend import recommend
+from taylorank.ranking import Explanation, Ranker, explain, recommend
+from taylorank.ranking.cold import Cold
+
+Lists = tuple[NDArray[Any], NDArray[np.float32]]
 
 
-class Recommender(Estimator):
-    """A `ranking.Scorer` that learns `train_`; subclasses give `fit`, `scores` and `learned_shapes`."""
+class Recommender:
+    """A model by the conventions of scikit-learn whose fit leaves `train_` and what `learned_shapes` names.
+
+    Subclasses give `fit` and `_build_ranker`, which says how the learned arrays rank (`ranking.Ranker`), or plain
+    `scores` in its place. The ranker is built at its first use and kept until an attribute of the model changes, as by a
+    new fit.
+    """
 
     train_: Interactions
+    history_: list[dict[str, float]]  # of fits that go step by step
     # Learned attributes that a file keeps, with their axes: "users", "items", or a name of the model's own.
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return parameters_of(self)
+
+    def settled_params(self) -> dict[str, Any]:
+        """Return the parameters with numbers in the place of "auto"."""
+        return self.get_params()
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name and return self."""
+        set_parameters(self, params)
+        return self
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({shown})"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        self.__dict__.pop("_ranker", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_ranker"}
+
+    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+        """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
+        raise AttributeError(f"{type(self).__name__} cannot be fitted")
 
     @property
     def users(self) -> Ids:
@@ -53,13 +89,34 @@ class Recommender(Estimator):
         """A short hash that tells which data the model was fitted to."""
         return self._trained_on.fingerprint
 
-    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
-        """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
-        raise AttributeError(f"{type(self).__name__} cannot be fitted")
+    @property
+    def ranker(self) -> Ranker:
+        """The fitted model as ranking sees it; built once."""
+        kept: Ranker | None = self.__dict__.get("_ranker")
+        if kept is None:
+            kept = self.__dict__["_ranker"] = self._build_ranker()
+        return kept
+
+    def _build_ranker(self) -> Ranker:
+        if type(self).scores is Recommender.scores:
+            raise AttributeError(f"{type(self).__name__} gives no scores")
+        return self._ranker_with(scores=self.scores)
+
+    def _ranker_with(self, **parts: Any) -> Ranker:
+        """Return a ranker of the users and items of this model; `parts` say how it scores."""
+        met = self.item_popularity > 0
+        common = {
+            "popularity": self.item_popularity,
+            "rankable": None if met.all() else met,
+            "name": type(self).__name__,
+            "num_threads": getattr(self, "num_threads", None) or None,  # to some libraries 0 is all
+        }
+        return Ranker(self.users, self.items, self.seen, **{**common, **parts})
 
     def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the scores of all items for users by position, (len(users), N)."""
-        raise AttributeError(f"{type(self).__name__} gives no scores")
+        scores: NDArray[np.float32] = self.ranker.scores_of(users).astype(np.float32, copy=False)
+        return scores
 
     @on_own_threads
     def recommend(
@@ -71,7 +128,7 @@ class Recommender(Estimator):
         items: Sequence[Any] | None = None,
         exclude: Sequence[Any] | None = None,
         cold: Cold | None = None,
-    ) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    ) -> Lists:
         """Return the ids of the n best items of each user and their scores, (len(users), n).
 
         Items the user has in `seen` (the training data by default) are left out; `items` allows only these,
@@ -85,27 +142,23 @@ class Recommender(Estimator):
         """
         return recommend(self, users, n, seen=seen, items=items, exclude=exclude, cold=cold)
 
+    @on_own_threads
     def explain(self, user: Any, item: Any, n: int | None = 10) -> Explanation:
         """Return which of the items that `user` met carried the score of `item`, the n largest contributions first.
 
         score = base + Σ contributions, for an exact fold-in of the history: the score of `recommend` where the fit has
-        converged (see `models.explain`). For a user without history the popularity of the item is the base.
+        converged (see `ranking.explanation`). For a user without history the popularity of the item is the base.
         """
         return explain(self, user, item, n=n)
 
-    def cold_users(self, users: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which users, by position, the model knows nothing of: those without history."""
-        empty: NDArray[np.bool_] = self.seen.by_user.row_lengths[users] == 0
-        return empty
+    @on_own_threads
+    def fold_in(self, histories: Any) -> Self:
+        """Return this model for other users, given what they met: exact given the items, nothing is refitted.
 
-    def cold_scores(self) -> NDArray[np.float32]:
-        """Return the scores of all items for a user of whom nothing is known: shares of all interactions, (N,)."""
-        return shares(self.item_popularity)
-
-    def rankable_items(self) -> NDArray[np.bool_] | None:
-        """Return which items can be ranked, those that somebody met in training; None for all."""
-        met = self.item_popularity > 0
-        return None if met.all() else met
+        `histories` is `Interactions`, or anything that `read_interactions` reads; unknown items are ignored.
+        """
+        data = over_items(read_interactions(histories), self.items)
+        return self._for_others(data, ranker=self.ranker.for_histories(data))
 
     def save(self, path: str | os.PathLike[str], *, with_seen: bool = True) -> None:
         """Write the model to one file (safetensors with a JSON manifest, no pickle), atomically.
@@ -116,27 +169,37 @@ class Recommender(Estimator):
 
         save_model(self, path, with_seen=with_seen)
 
-    def _contributions(self, row: int, column: int) -> tuple[NDArray[Any], NDArray[np.float64], float]:
-        """Return (item positions of the history, what each adds to the score of `column`, what is there without)."""
-        raise ParameterError(f"{type(self).__name__} cannot say what carried a score", "explain another model")
-
-    def _history(self, row: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return what the user at `row` met: item positions and strengths."""
-        start, stop = self.seen.by_user.indptr[row : row + 2]
-        return self.seen.by_user.indices[start:stop], self.seen.strengths[start:stop].astype(np.float64)
+    def _learned(self, name: str) -> Any:
+        """Return a learned attribute, or say that there is none yet."""
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise NotFittedError(f"this {type(self).__name__} is not fitted", "call fit(train) first") from None
 
     @property
     def _trained_on(self) -> TrainingRecord:
         """The record of the data that was fitted. It goes with one `train_`: a later fit brings another."""
         kept = self.__dict__.get("_record")
         if kept is None or kept[0] is not self.seen:
-            kept = self._record = (self.seen, TrainingRecord(self.seen))
+            kept = self.__dict__["_record"] = (self.seen, TrainingRecord(self.seen))
         record: TrainingRecord = kept[1]
         return record
 
-    def _for_others(self, histories: Interactions, record: TrainingRecord | None = None) -> Self:
+    def _for_others(
+        self, histories: Interactions, record: TrainingRecord | None = None, *, ranker: Ranker | None = None
+    ) -> Self:
         """Return a copy that speaks for the users of `histories`, with the record of the data that was fitted."""
-        model = copy.copy(self)
+        model: Any = copy.copy(self)
         model.train_ = histories
-        model._record = (histories, record or self._trained_on)
-        return model
+        model.__dict__["_record"] = (histories, record or self._trained_on)
+        if ranker is not None and ranker.vectors is not None:
+            model.user_factors_ = ranker.vectors.users
+        if ranker is not None:
+            model.__dict__["_ranker"] = ranker
+        return model  # type: ignore[no-any-return]
+
+
+if TYPE_CHECKING:
+    MixinBase = Recommender
+else:
+    MixinBase = object  # a mixin is checked as the recommender that it will be part of, but adds no level to it

@@ -4,25 +4,194 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.kernels import gather_sum
-from taylorank.models.factor import Floats
-from taylorank.models.fitting import Watch
-from taylorank.models.growing import GrowingModel
-from taylorank.models.histories import row_of
+from taylorank.kernels import ItemVectors
+from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
+from taylorank.models.factor_fit import fit_factors, partial_fit_factors, sweep_step
+from taylorank.models.fitting import FitMonitor, Step
+from taylorank.models.fold_in import SharedFoldIn
+from taylorank.models.recommender import Recommender
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
 from taylorank.objectives.rg import context_weights
-from taylorank.solvers import SpectralPath, SvdState, solve_als, solve_spectral
+from taylorank.ranking import Ranker, Vectors
+from taylorank.solvers import Progress, SpectralPath, SvdState, solve_als, solve_spectral
+
+if TYPE_CHECKING:
+    Factors = FactorModel
+else:
+    Factors = object  # as `MixinBase` of models.recommender
 
 
-class RG2(GrowingModel):
+@dataclass(eq=False, repr=False)
+class RGFamily(Factors):
+    """What RG² and RG× share: all but the objective."""
+
+    factors: int = 128
+    _: KW_ONLY
+    regularization: float = 0.2
+    proposal_exponent: float = 0.6
+    context_exponent: float = 1.2
+    score_penalty: float = 0.0
+    ranking: Literal["probability", "lift"] = "probability"
+    popularity_discount: float = 0.0
+    solver: Literal["spectral", "als"] = "spectral"
+    tolerance: float = 1e-2
+    max_passes: int | None = None
+    iterations: int = 50
+    random_state: int = 0
+    num_threads: int | None = None
+
+    objective: ClassVar[type[RG]]
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **FACTOR_SHAPES,
+        "proposal_": ("items",),
+        "penalty_": (),
+        "mean_context_": (),
+    }
+    fit = fit_factors
+    partial_fit = partial_fit_factors
+
+    @classmethod
+    def paper(cls, factors: int = 64, **others: Any) -> Self:
+        """Return the papers' loss: uniform proposal (γ = 0), contexts weighted by their total (ρ = 1)."""
+        return cls(factors, **{"proposal_exponent": 0.0, "context_exponent": 1.0, **others})
+
+    def _objective(self, data: Interactions) -> RG:
+        """The objective of this data; what ranking needs of it is kept."""
+        objective = rg_objective(
+            self.objective,
+            data,
+            proposal_exponent=self.proposal_exponent,
+            context_exponent=self.context_exponent,
+            score_penalty=self.score_penalty,
+        )
+        self.proposal_: NDArray[np.float64] = objective.proposal
+        self.mean_context_: float = float(context_weights(data, self.context_exponent)[1].mean())
+        return objective
+
+    def _solve(self, data: Interactions, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
+        objective = self._objective(data)
+        if self.solver == "als":
+            return self._solve_by_sweeps(objective, monitor, start)
+        if start is not None and not isinstance(start, SvdState):
+            raise ParameterError("the spectral solver begins from nothing", 'warm starts need solver="als"')
+
+        def after_pass(progress: Progress) -> bool:
+            monitor.keep(progress.state)  # first: the state is that before the step
+            return monitor.after(Step(progress.passes, facts={"residual": progress.residual}))
+
+        path = solve_spectral(
+            objective,
+            self.factors,
+            tolerance=self.tolerance,
+            max_passes=self.max_passes,
+            start=start,
+            random_state=self.random_state,
+            callback=after_pass,
+        )
+        self.path_: SpectralPath | None = path
+        self.penalty_: float = path.penalty(self.regularization)
+        self.residual_, self.passes_ = float(path.svd.residuals.max()), path.svd.passes
+        return path.factors(self.factors, self.regularization)
+
+    def _solve_by_sweeps(self, objective: RG, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
+        self.path_ = None
+        if self.max_passes is not None:
+            raise ParameterError("max_passes is for the spectral solver", "limit ALS by iterations")
+        self.penalty_ = penalty_of(objective, self.regularization)
+        return solve_als(
+            objective,
+            self.factors,
+            penalty=self.penalty_,
+            sweeps=self.iterations,
+            tolerance=self.tolerance,
+            start=start,
+            random_state=self.random_state,
+            callback=lambda sweep: monitor.after(sweep_step(self, sweep, with_loss=True)),
+            keep=lambda sweep: monitor.keep(sweep.state(with_loss=True)),
+        )
+
+    def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
+        objective = self._objective(data)
+        self.path_ = None
+        return solve_als(objective, self.factors, penalty=self.penalty_, sweeps=sweeps, tolerance=0, start=item_factors)
+
+    def _check(self, data: Interactions) -> None:
+        most = min(data.n_users, data.n_items)
+        if self.factors > most:
+            raise ParameterError(
+                f"factors={self.factors} exceeds the smaller side of the data ({most})", f"use at most {most}"
+            )
+        _check_share(self.regularization)
+        check_ranking(self.ranking, self.popularity_discount)
+        if self.solver not in ("spectral", "als"):
+            raise ParameterError(f"solver={self.solver!r} is unknown", 'choose "spectral" or "als"')
+
+    def _build_ranker(self) -> Ranker:
+        """By probability w_y (1 + o_xy) with w_y = q_y / popularity_y^δ; by lift o_xy."""
+        weights = None
+        if self.ranking != "lift":
+            discounted = self._learned("proposal_") * discounts(self.item_popularity, self.popularity_discount)
+            weights = discounted.astype(np.float32)
+        fold_in = SharedFoldIn(
+            self.item_factors,
+            self._learned("proposal_"),
+            penalty=float(self._learned("penalty_")),
+            context_exponent=self.context_exponent,
+            score_penalty=self.score_penalty * self._learned("mean_context_"),
+        )
+        return self._ranker_with(
+            vectors=Vectors(
+                self.user_factors,
+                ItemVectors(self.item_factors),
+                scales=weights,
+                offsets=weights,
+                probability_rows=self._probability_rows,
+                fold_in=fold_in,
+            )
+        )
+
+    def _probability_rows(self, rows: Floats) -> NDArray[np.float32]:
+        p: NDArray[np.float32] = (self._learned("proposal_") * (1 + rows @ self.item_factors.T)).astype(np.float32)
+        return p
+
+    def probabilities(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return p(y | x) = q_y (1 + o_xy) for users by position, (len(users), N), however the model ranks.
+
+        Rows sum to 1; a value may be below 0, since nothing bounds o.
+        """
+        return self._probability_rows(self.user_factors[users])
+
+    def path(
+        self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
+    ) -> Iterator[Self]:
+        """Yield the fitted model for every K of `factors` and every τ / σ₁ of `regularization`, without refitting."""
+        self._learned("item_factors_")
+        path: SpectralPath | None = self.__dict__.get("path_")
+        if path is None and self.solver == "spectral":
+            raise ParameterError(
+                "only a fit, not a file, holds the SVD that the path comes from", "fit the model again"
+            )
+        if path is None:
+            raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
+        has_other_users = not self._trained_on.is_of(self.seen)  # after fold_in
+        for count in (self.factors,) if factors is None else factors:
+            for share in regularization:
+                _check_share(share)
+                model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
+                model.penalty_ = path.penalty(share)
+                model.user_factors_, model.item_factors_ = path.factors(int(count), float(share))
+                yield model.fold_in(self.seen) if has_other_users else model
+
+
+class RG2(RGFamily, FactorModel, Recommender):
     """Minimise Σ_x (c_x/2) Σ_y q_y (P_x·Q_y − s_xy)² + ½ λ Σ_x c_x ‖P_x‖² + ½ λ C Σ_y q_y ‖Q_y‖².
 
     s_xy = r_xy / (I_x q_y) − 1, q_y ∝ popularity^γ, c_x = I_x^ρ (see `objectives.rg`): softmax loss under the
@@ -68,203 +237,10 @@ class RG2(GrowingModel):
     """
 
     objective: ClassVar[type[RG]] = RG2Objective
-    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        **GrowingModel.learned_shapes,
-        "proposal_": ("items",),
-        "penalty_": (),
-        "mean_context_": (),
-    }
-
-    def __init__(
-        self,
-        factors: int = 128,
-        *,
-        regularization: float = 0.2,
-        proposal_exponent: float = 0.6,
-        context_exponent: float = 1.2,
-        score_penalty: float = 0.0,
-        ranking: Literal["probability", "lift"] = "probability",
-        popularity_discount: float = 0.0,
-        solver: Literal["spectral", "als"] = "spectral",
-        tolerance: float = 1e-2,
-        max_passes: int | None = None,
-        iterations: int = 50,
-        random_state: int = 0,
-        num_threads: int | None = None,
-    ) -> None:
-        self.factors = factors
-        self.regularization = regularization
-        self.proposal_exponent = proposal_exponent
-        self.context_exponent = context_exponent
-        self.score_penalty = score_penalty
-        self.ranking = ranking
-        self.popularity_discount = popularity_discount
-        self.solver = solver
-        self.tolerance = tolerance
-        self.max_passes = max_passes
-        self.iterations = iterations
-        self.random_state = random_state
-        self.num_threads = num_threads
-
-    @classmethod
-    def paper(cls, factors: int = 64, **others: Any) -> Self:
-        """Return the papers' loss: uniform proposal (γ = 0), contexts weighted by their total (ρ = 1)."""
-        return cls(factors, **{"proposal_exponent": 0.0, "context_exponent": 1.0, **others})
-
-    def _objective(self, data: Interactions) -> RG:
-        return rg_objective(
-            self.objective,
-            data,
-            proposal_exponent=self.proposal_exponent,
-            context_exponent=self.context_exponent,
-            score_penalty=self.score_penalty,
-        )
-
-    def _solve(self, data: Interactions, watch: Watch, start: Any) -> tuple[Floats, Floats]:
-        objective = self._objective(data)
-        self.proposal_: NDArray[np.float64] = objective.proposal
-        self.mean_context_: float = float(context_weights(data, self.context_exponent)[1].mean())
-        if self.solver == "als":
-            return self._solve_by_sweeps(objective, watch, start)
-        if start is not None and not isinstance(start, SvdState):
-            raise ParameterError("the spectral solver begins from nothing", 'warm starts need solver="als"')
-        path = solve_spectral(
-            objective,
-            self.factors,
-            tolerance=self.tolerance,
-            max_passes=self.max_passes,
-            start=start,
-            random_state=self.random_state,
-            callback=watch.after_pass,
-        )
-        self.path_: SpectralPath | None = path
-        self.penalty_: float = path.penalty(self.regularization)
-        self.residual_, self.passes_ = float(path.svd.residuals.max()), path.svd.passes
-        return path.factors(self.factors, self.regularization)
-
-    def _solve_by_sweeps(self, objective: RG, watch: Watch, start: Any) -> tuple[Floats, Floats]:
-        self.path_ = None
-        if self.max_passes is not None:
-            raise ParameterError("max_passes is for the spectral solver", "limit ALS by iterations")
-        self.penalty_ = penalty_of(objective, self.regularization)
-        return solve_als(
-            objective,
-            self.factors,
-            penalty=self.penalty_,
-            sweeps=self.iterations,
-            tolerance=self.tolerance,
-            start=start,
-            random_state=self.random_state,
-            callback=lambda sweep: watch.after_sweep(sweep, self._snapshot, with_loss=True),
-            keep=lambda sweep: watch.keep(sweep, with_loss=True),
-        )
-
-    def _check(self, data: Interactions) -> None:
-        most = min(data.n_users, data.n_items)
-        if self.factors > most:
-            raise ParameterError(
-                f"factors={self.factors} exceeds the smaller side of the data ({most})", f"use at most {most}"
-            )
-        _check_share(self.regularization)
-        check_ranking(self.ranking, self.popularity_discount)
-        if self.solver not in ("spectral", "als"):
-            raise ParameterError(f"solver={self.solver!r} is unknown", 'choose "spectral" or "als"')
-
-    def export_factors(self) -> tuple[Floats, Floats]:
-        """Return (users, items) whose inner product ranks: for probability [P_x, 1] and [w_y Q_y, w_y].
-
-        w_y = q_y / popularity_y^δ.
-        """
-        if self.ranking == "lift":
-            return self.user_factors, self.item_factors
-        P, Q = self.user_factors, self.item_factors
-        w = self._learned("proposal_") * discounts(self.item_popularity, self.popularity_discount)
-        w = w.astype(P.dtype)[:, None]
-        return np.hstack((P, np.ones((len(P), 1), dtype=P.dtype))), np.hstack((Q * w, w))
-
-    def probabilities(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return p(y | x) = q_y (1 + o_xy) for users by position, (len(users), N), however the model ranks.
-
-        Rows sum to 1; a value may be below 0, since nothing bounds o.
-        """
-        o = self.user_factors[users] @ self.item_factors.T
-        p: NDArray[np.float32] = (self._learned("proposal_") * (1 + o)).astype(np.float32)
-        return p
-
-    def path(
-        self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
-    ) -> Iterator[Self]:
-        """Yield the fitted model for every K of `factors` and every τ / σ₁ of `regularization`, without refitting."""
-        self._learned("item_factors_")
-        path: SpectralPath | None = self.__dict__.get("path_")
-        if path is None and self.solver == "spectral":
-            raise ParameterError(
-                "only a fit, not a file, holds the SVD that the path comes from", "fit the model again"
-            )
-        if path is None:
-            raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
-        has_other_users = not self._trained_on.is_of(self.seen)  # after fold_in
-        for count in (self.factors,) if factors is None else factors:
-            for share in regularization:
-                _check_share(share)
-                model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
-                model.penalty_ = path.penalty(share)
-                model.user_factors_, model.item_factors_ = path.factors(int(count), float(share))
-                if has_other_users:  # than the SVD
-                    model.user_factors_ = model._fold(self.seen)
-                yield model
-
-    def _fold(self, data: Interactions) -> Floats:
-        """P_x = a_x (Σ_y r_xy Q_y / I_x − qᵀQ) (Qᵀ diag(q) Q + λ I)⁻¹: one matrix product, exact.
-
-        a_x = c_x / (c_x + κ), and with κ the penalty of x is λ (c_x + κ). Without history P_x = 0.
-        """
-        Q = self.item_factors.astype(np.float64)
-        totals, shrinkage = self._shrinkage(data)
-        scale = np.divide(shrinkage, totals, out=np.zeros_like(totals), where=totals > 0)
-        centre, B = self._fold_system(Q)
-        P: Floats = (gather_sum(data.by_user, Q) * scale[:, None] - np.outer(shrinkage, centre)) @ B
-        return P.astype(self.item_factors.dtype)
-
-    def _shrinkage(self, data: Interactions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """I_x and a_x; both 0 without history."""
-        totals, c = context_weights(data, self.context_exponent)
-        whole = c + self.score_penalty * self._learned("mean_context_")
-        return totals, np.divide(c, whole, out=np.zeros_like(c), where=c > 0)
-
-    def _fold_system(self, Q: Floats) -> tuple[Floats, Floats]:
-        """Return qᵀQ and B = (Qᵀ diag(q) Q + λ I)⁻¹, which P_x of any history needs."""
-        q: Floats = self._learned("proposal_")
-        system = (Q * q[:, None]).T @ Q + float(self.penalty_) * np.eye(Q.shape[1])
-        return q @ Q, linalg.pinvh(system)
-
-    def _history_parts(self, row: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """part_j = a_x (r_j / I_x) (Q_j − qᵀQ) B, which sum to the P_x of `fold_in`."""
-        positions, strengths = self._history(row)
-        Q = self.item_factors.astype(np.float64)
-        centre, B = self._fold_system(Q)
-        shares = self._shrinkage(row_of(self.seen, row))[1] * strengths / strengths.sum()
-        return positions, shares[:, None] * ((Q[positions] - centre) @ B)
-
-    def _ranked_by(self, column: int) -> tuple[NDArray[np.float64], float]:
-        """w_y Q_y and w_y (see `export_factors`) for ranking by probability, Q_y and 0 by lift."""
-        vector = self.item_factors[column].astype(np.float64)
-        if self.ranking == "lift":
-            return vector, 0.0
-        discount = discounts(self.item_popularity[[column]], self.popularity_discount)[0]
-        weight = float(self._learned("proposal_")[column] * discount)
-        return weight * vector, weight
-
-    def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
-        objective = self._objective(data)
-        self.proposal_ = objective.proposal
-        self.mean_context_ = float(context_weights(data, self.context_exponent)[1].mean())
-        self.path_ = None
-        return solve_als(objective, self.factors, penalty=self.penalty_, sweeps=sweeps, tolerance=0, start=item_factors)
 
 
-class RGX(RG2):
-    """RG×: RG² with the interaction −½ (q · o_x)² of the scores of one context kept.
+class RGX(RGFamily, FactorModel, Recommender):
+    """RG×: RG² with the interaction −½ (q · o_x)² of the scores of one context kept; parameters as in `RG2`.
 
     In matrix factorisation both have the same solution (q · o vanishes there); they differ for other encoders.
     """

@@ -3,24 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.models.factor import Floats
-from taylorank.models.fitting import Watch
+from taylorank.kernels import ItemVectors
+from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
+from taylorank.models.fitting import FitMonitor
+from taylorank.models.recommender import Recommender
 from taylorank.models.rg import check_ranking, discounts, penalty_of
-from taylorank.models.weighted import WeightedModel
+from taylorank.models.weighted import WeightedRows
 from taylorank.objectives import RG2Objective, proposal, rg_objective, sampled_rg2_objective, sampled_rgx_objective
+from taylorank.ranking import Ranker, Vectors
 from taylorank.solvers.row_als import Method, RowObjective
 
 STEEPEST = 1e-3  # the least 1 − o/n; beyond it the probability goes on rising linearly
 
+if TYPE_CHECKING:
+    Rows = WeightedRows
+else:
+    Rows = object
 
-class SampledRG2(WeightedModel):
+
+@dataclass(eq=False, repr=False)
+class SampledFamily(Rows):
+    """What sampled RG² and RG× share: all but the objective and the probability that a score stands for."""
+
+    factors: int = 64
+    _: KW_ONLY
+    negatives: float = 100.0
+    regularization: float = 0.1
+    proposal_exponent: float = 0.0
+    context_exponent: float = 1.0
+    ranking: Literal["probability", "lift"] = "probability"
+    popularity_discount: float = 0.0
+    iterations: int = 16
+    tolerance: float = 0.0
+    solver: Method = "auto"
+    random_state: int = 0
+    num_threads: int | None = None
+
+    make_objective: ClassVar[Callable[..., RowObjective]]
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **FACTOR_SHAPES,
+        "proposal_": ("items",),
+        "penalty_": (),
+    }
+
+    def _check(self, data: Interactions) -> None:
+        super()._check(data)
+        check_ranking(self.ranking, self.popularity_discount)
+        if not (np.isfinite(self.regularization) and self.regularization >= 0):
+            raise ParameterError(f"regularization={self.regularization} is not a number ≥ 0", "try 0.05 to 0.5")
+
+    def _solve(self, data: Interactions, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
+        full = rg_objective(
+            RG2Objective, data, proposal_exponent=self.proposal_exponent, context_exponent=self.context_exponent
+        )
+        self.penalty_: float = penalty_of(full, self.regularization)
+        self.proposal_: NDArray[np.float64] = full.proposal
+        del full
+        return super()._solve(data, monitor, start)
+
+    def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
+        self.proposal_ = proposal(data, self.proposal_exponent)
+        return super()._sweep(data, item_factors, sweeps)
+
+    def _objective(self, data: Interactions) -> RowObjective:
+        return type(self).make_objective(
+            data,
+            negatives=self.negatives,
+            penalty=self._learned("penalty_"),
+            proposal=self._learned("proposal_"),
+            context_exponent=self.context_exponent,
+        )
+
+    def _build_ranker(self) -> Ranker:
+        """o itself ranks by lift, and by plain probability if the proposal is uniform; else what it stands for."""
+        ranks_by_o = self.ranking == "lift" or self.proposal_exponent == self.popularity_discount == 0
+        return self._ranker_with(
+            vectors=Vectors(
+                self.user_factors,
+                ItemVectors(self.item_factors),
+                score_rows=None if ranks_by_o else self._discounted_rows,
+                probability_rows=self._probability_rows,
+                fold_in=self._fold_in(),
+            )
+        )
+
+    def _discounted_rows(self, rows: Floats) -> NDArray[np.float32]:
+        ranked = self._probability_rows(rows)
+        ranked *= discounts(self.item_popularity, self.popularity_discount).astype(np.float32)
+        return ranked
+
+    def _probability_rows(self, rows: Floats) -> NDArray[np.float32]:
+        return self._probabilities((rows @ self.item_factors.T).astype(np.float32, copy=False))
+
+    def probabilities(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return p(y | x) for users by position, (len(users), N), however the model ranks."""
+        return self._probability_rows(self.user_factors[users])
+
+    def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
+        raise AttributeError(f"{type(self).__name__} states no probabilities")
+
+
+class SampledRG2(SampledFamily, WeightedRows, FactorModel, Recommender):
     """Minimise Σ_x u_x [½ Σ_y (r + n I q) o² − n Σ_y (r − I q) o] / (n + 1) + ½ λ Σ c ‖P_x‖² + ½ λ Σ d ‖Q_y‖².
 
     The expectation of RG² with n negatives drawn from q in place of all of them; u_x = c_x / I_x, d_y is the weight of
@@ -51,95 +142,6 @@ class SampledRG2(WeightedModel):
     """
 
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rg2_objective)
-    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        **WeightedModel.learned_shapes,
-        "proposal_": ("items",),
-        "penalty_": (),
-    }
-
-    def __init__(
-        self,
-        factors: int = 64,
-        *,
-        negatives: float = 100.0,
-        regularization: float = 0.1,
-        proposal_exponent: float = 0.0,
-        context_exponent: float = 1.0,
-        ranking: Literal["probability", "lift"] = "probability",
-        popularity_discount: float = 0.0,
-        iterations: int = 16,
-        tolerance: float = 0.0,
-        solver: Method = "auto",
-        random_state: int = 0,
-        num_threads: int | None = None,
-    ) -> None:
-        self.factors = factors
-        self.negatives = negatives
-        self.regularization = regularization
-        self.proposal_exponent = proposal_exponent
-        self.context_exponent = context_exponent
-        self.ranking = ranking
-        self.popularity_discount = popularity_discount
-        self.iterations = iterations
-        self.tolerance = tolerance
-        self.solver = solver
-        self.random_state = random_state
-        self.num_threads = num_threads
-
-    def _check(self, data: Interactions) -> None:
-        super()._check(data)
-        check_ranking(self.ranking, self.popularity_discount)
-        if not (np.isfinite(self.regularization) and self.regularization >= 0):
-            raise ParameterError(f"regularization={self.regularization} is not a number ≥ 0", "try 0.05 to 0.5")
-
-    def _solve(self, data: Interactions, watch: Watch, start: Any) -> tuple[Floats, Floats]:
-        full = rg_objective(
-            RG2Objective, data, proposal_exponent=self.proposal_exponent, context_exponent=self.context_exponent
-        )
-        self.penalty_: float = penalty_of(full, self.regularization)
-        self.proposal_: NDArray[np.float64] = full.proposal
-        del full
-        return super()._solve(data, watch, start)
-
-    def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
-        self.proposal_ = proposal(data, self.proposal_exponent)
-        return super()._sweep(data, item_factors, sweeps)
-
-    def _objective(self, data: Interactions) -> RowObjective:
-        return type(self).make_objective(
-            data,
-            negatives=self.negatives,
-            penalty=self._learned("penalty_"),
-            proposal=self._learned("proposal_"),
-            context_exponent=self.context_exponent,
-        )
-
-    @property
-    def ranks_by_products(self) -> bool:
-        """Whether o itself ranks: by lift, and by plain probability if the proposal is uniform."""
-        return self.ranking == "lift" or self.proposal_exponent == self.popularity_discount == 0
-
-    def export_factors(self) -> tuple[Floats, Floats]:
-        """Return (P, Q), whose inner product ranks by lift, and by plain probability if the proposal is uniform."""
-        if not self.ranks_by_products:
-            raise ParameterError(
-                "the probability of sampled RG is no inner product", 'use ranking="lift", or exponent and discount 0'
-            )
-        return self.user_factors, self.item_factors
-
-    def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return what ranks all items for users by position, (len(users), N)."""
-        o = (self.user_factors[users] @ self.item_factors.T).astype(np.float32, copy=False)
-        if self.ranks_by_products:
-            return o
-        ranked = self._probabilities(o)
-        ranked *= discounts(self.item_popularity, self.popularity_discount).astype(np.float32)
-        return ranked
-
-    def probabilities(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return p(y | x) for users by position, (len(users), N), however the model ranks."""
-        o = (self.user_factors[users] @ self.item_factors.T).astype(np.float32, copy=False)
-        return self._probabilities(o)
 
     def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
         """Turn scores into q (1 + o) / (1 − o/n)."""
@@ -148,10 +150,11 @@ class SampledRG2(WeightedModel):
         return p
 
 
-class SampledRGX(SampledRG2):
+class SampledRGX(SampledFamily, WeightedRows, FactorModel, Recommender):
     """Sampled RG×: sampled RG² with the square of the mean score of positive and negatives kept.
 
-    See `objectives.sampled` for the loss; unlike RG× without sampling it has a solution of its own.
+    See `objectives.sampled` for the loss; unlike RG× without sampling it has a solution of its own. Parameters as in
+    `SampledRG2`.
     """
 
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rgx_objective)

@@ -20,7 +20,7 @@ from scipy import sparse
 import taylorank
 from taylorank.data.storage import pack, unpack
 from taylorank.errors import DataError, ParameterError
-from taylorank.models.estimator import OF_THE_MACHINE
+from taylorank.models.parameters import OF_THE_MACHINE, parameter_names
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
 from taylorank.output import atomic_path
@@ -139,7 +139,7 @@ def _unfitted(path: Path, manifest: Mapping[str, Any]) -> Recommender:
     kind = getattr(taylorank, str(manifest["model"]), None)
     if not (isinstance(kind, type) and issubclass(kind, Recommender)):
         raise DataError(f"{newer}, with a model {manifest['model']!r} that is unknown here", "update taylorank")
-    unknown = [name for name in manifest["parameters"] if name not in kind._parameter_names()]
+    unknown = [name for name in manifest["parameters"] if name not in parameter_names(kind)]
     if unknown:
         raise DataError(
             f"{newer}, where {kind.__name__} has a parameter {unknown[0]!r} that is unknown here", "update taylorank"

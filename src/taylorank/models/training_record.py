@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import Ids, Interactions
-from taylorank.ranking.cold import popularity
 
 
 class TrainingRecord:
@@ -34,7 +33,7 @@ class TrainingRecord:
     @cached_property
     def popularity(self) -> NDArray[np.float64]:
         """Σ_x r_xy, (N,)."""
-        return popularity(self._data)
+        return self._data.item_popularity
 
     def is_of(self, data: Interactions) -> bool:
         """Return whether `data` is what was fitted: not the histories of others, nor what a file left out."""

@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.kernels import row_solve
-from taylorank.models.explain import row_parts
-from taylorank.models.factor import Floats
-from taylorank.models.fitting import Watch
-from taylorank.models.growing import GrowingModel
-from taylorank.models.histories import row_of
+from taylorank.kernels import ItemVectors, row_solve
+from taylorank.models.factor import FactorModel, Floats
+from taylorank.models.factor_fit import fit_factors, partial_fit_factors, sweep_step
+from taylorank.models.fitting import FitMonitor
+from taylorank.models.fold_in import RowFoldIn
+from taylorank.models.recommender import Recommender
 from taylorank.objectives import ials_objective, released_objective, wrmf_objective
+from taylorank.ranking import Ranker, Vectors
 from taylorank.solvers import SweepState, solve_row_als
 from taylorank.solvers.row_als import Method, RowObjective
 
 METHODS = ("auto", "cholesky", "cg", "blocks")
 
+if TYPE_CHECKING:
+    Factors = FactorModel
+else:
+    Factors = object  # as `MixinBase` of models.recommender
 
-class WeightedModel(GrowingModel):
-    """What all share; they differ in their objective.
+
+class WeightedRows(Factors):
+    """Factors by row-wise ALS; models differ in their objective.
 
     `solver` is "cholesky" (exact rows), "cg" (three steps of conjugate gradients a sweep), "blocks" (iALS++: blocks of
     coordinates in turn), or "auto". `iterations` is the most sweeps; `tolerance` > 0 stops when a sweep gains no more
     than that share of what is gained.
     """
 
+    factors: int
+    iterations: int
+    tolerance: float
     solver: Method
+    random_state: int
+    fit = fit_factors
+    partial_fit = partial_fit_factors
 
     def _objective(self, data: Interactions) -> RowObjective:
         raise AttributeError(f"{type(self).__name__} has no objective")
@@ -39,45 +49,43 @@ class WeightedModel(GrowingModel):
         if self.solver not in METHODS:
             raise ParameterError(f"solver={self.solver!r} is unknown", f"choose from {', '.join(METHODS)}")
 
-    def _solve(self, data: Interactions, watch: Watch, start: Any) -> tuple[Floats, Floats]:
+    def _solve(self, data: Interactions, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
         objective = self._objective(data)
-        with_loss = self.tolerance > 0 or watch.callback is not None
+        with_loss = self.tolerance > 0 or monitor.callback is not None
         return solve_row_als(
             objective,
             self.factors,
             sweeps=self.iterations,
             tolerance=self.tolerance,
             method=self.solver,
-            start=self._pair(objective, start),
+            start=_pair(objective, start),
             random_state=self.random_state,
-            callback=lambda sweep: watch.after_sweep(sweep, self._snapshot, with_loss=with_loss),
-            keep=lambda sweep: watch.keep(sweep, with_loss=with_loss),
+            callback=lambda sweep: monitor.after(sweep_step(self, sweep, with_loss=with_loss)),
+            keep=lambda sweep: monitor.keep(sweep.state(with_loss=with_loss)),
         )
-
-    def _pair(self, objective: RowObjective, start: Any) -> Any:
-        """(P, Q) from Q alone."""
-        if start is None or isinstance(start, SweepState):
-            return start
-        return row_solve(objective.user_system(start), start, method="cholesky"), start
-
-    def _fold(self, data: Interactions) -> Floats:
-        """P given Q: the system of every row, solved exactly."""
-        return row_solve(self._objective(data).user_system(self.item_factors), self.item_factors, method="cholesky")
 
     def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
         objective = self._objective(data)
-        start = self._pair(objective, item_factors)
+        start = _pair(objective, item_factors)
         return solve_row_als(objective, self.factors, sweeps=sweeps, method=self.solver, start=start)
 
-    def _history_parts(self, row: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """part_j = H⁻¹ (t_j Q_j + share_j h g) of the system of this row, which sum to the P_x of `fold_in`."""
-        one = row_of(self.seen, row)
-        Q = self.item_factors.astype(np.float64)
-        shares = one.strengths.astype(np.float64) / one.strengths.sum(dtype=np.float64)
-        return one.by_user.indices, row_parts(self._objective(one).user_system(Q), Q, shares=shares)
+    def _fold_in(self) -> RowFoldIn:
+        return RowFoldIn(self.item_factors, self._objective)
+
+    def _build_ranker(self) -> Ranker:
+        items = ItemVectors(self.item_factors)
+        return self._ranker_with(vectors=Vectors(self.user_factors, items, fold_in=self._fold_in()))
 
 
-class WRMF(WeightedModel):
+def _pair(objective: RowObjective, start: Any) -> Any:
+    """(P, Q) from Q alone."""
+    if start is None or isinstance(start, SweepState):
+        return start
+    return row_solve(objective.user_system(start), start, method="cholesky"), start
+
+
+@dataclass(eq=False, repr=False)
+class WRMF(WeightedRows, FactorModel, Recommender):
     """Minimise Σ_xy w_xy (P_x·Q_y − p_xy)² + λ (‖P‖² + ‖Q‖²) with w = 1 + α r, p = 1 on observed pairs, else 1 and 0.
 
     Hu, Koren and Volinsky, "Collaborative filtering for implicit feedback datasets", ICDM 2008.
@@ -88,32 +96,22 @@ class WRMF(WeightedModel):
     (1, 3)
     """
 
-    def __init__(
-        self,
-        factors: int = 64,
-        *,
-        alpha: float = 10.0,
-        regularization: float = 30.0,
-        iterations: int = 16,
-        tolerance: float = 0.0,
-        solver: Method = "auto",
-        random_state: int = 0,
-        num_threads: int | None = None,
-    ) -> None:
-        self.factors = factors
-        self.alpha = alpha
-        self.regularization = regularization
-        self.iterations = iterations
-        self.tolerance = tolerance
-        self.solver = solver
-        self.random_state = random_state
-        self.num_threads = num_threads
+    factors: int = 64
+    _: KW_ONLY
+    alpha: float = 10.0
+    regularization: float = 30.0
+    iterations: int = 16
+    tolerance: float = 0.0
+    solver: Method = "auto"
+    random_state: int = 0
+    num_threads: int | None = None
 
     def _objective(self, data: Interactions) -> RowObjective:
         return wrmf_objective(data, alpha=self.alpha, regularization=self.regularization)
 
 
-class IALS(WeightedModel):
+@dataclass(eq=False, repr=False)
+class IALS(WeightedRows, FactorModel, Recommender):
     """Minimise Σ_observed r (o_xy − 1)² + w₀ Σ_all o_xy² + Σ_x λ (n_x + w₀N)^ν ‖P_x‖² + Σ_y λ (n_y + w₀M)^ν ‖Q_y‖².
 
     o_xy = P_x · Q_y; w₀ is `unobserved_weight`, n_x and n_y count interactions.
@@ -126,28 +124,16 @@ class IALS(WeightedModel):
     (1, 3)
     """
 
-    def __init__(
-        self,
-        factors: int = 64,
-        *,
-        unobserved_weight: float = 0.1,
-        regularization: float = 0.003,
-        nu: float = 1.0,
-        iterations: int = 16,
-        tolerance: float = 0.0,
-        solver: Method = "auto",
-        random_state: int = 0,
-        num_threads: int | None = None,
-    ) -> None:
-        self.factors = factors
-        self.unobserved_weight = unobserved_weight
-        self.regularization = regularization
-        self.nu = nu
-        self.iterations = iterations
-        self.tolerance = tolerance
-        self.solver = solver
-        self.random_state = random_state
-        self.num_threads = num_threads
+    factors: int = 64
+    _: KW_ONLY
+    unobserved_weight: float = 0.1
+    regularization: float = 0.003
+    nu: float = 1.0
+    iterations: int = 16
+    tolerance: float = 0.0
+    solver: Method = "auto"
+    random_state: int = 0
+    num_threads: int | None = None
 
     def _objective(self, data: Interactions) -> RowObjective:
         return ials_objective(
@@ -155,7 +141,8 @@ class IALS(WeightedModel):
         )
 
 
-class ReleasedRG(WeightedModel):
+@dataclass(eq=False, repr=False)
+class ReleasedRG(WeightedRows, FactorModel, Recommender):
     """The loss of the code that the RG papers' authors released, its sign corrected (see `objectives.released`).
 
     `alpha` weighs an extra term on observed pairs, `beta` rescales the Gram matrix; `variant` is "rg2" or "rgx". For
@@ -167,30 +154,17 @@ class ReleasedRG(WeightedModel):
     (1, 3)
     """
 
-    def __init__(
-        self,
-        factors: int = 64,
-        *,
-        alpha: float = 0.1,
-        beta: float = 0.0,
-        regularization: float = 0.01,
-        variant: Literal["rg2", "rgx"] = "rg2",
-        iterations: int = 16,
-        tolerance: float = 0.0,
-        solver: Method = "auto",
-        random_state: int = 0,
-        num_threads: int | None = None,
-    ) -> None:
-        self.factors = factors
-        self.alpha = alpha
-        self.beta = beta
-        self.regularization = regularization
-        self.variant = variant
-        self.iterations = iterations
-        self.tolerance = tolerance
-        self.solver = solver
-        self.random_state = random_state
-        self.num_threads = num_threads
+    factors: int = 64
+    _: KW_ONLY
+    alpha: float = 0.1
+    beta: float = 0.0
+    regularization: float = 0.01
+    variant: Literal["rg2", "rgx"] = "rg2"
+    iterations: int = 16
+    tolerance: float = 0.0
+    solver: Method = "auto"
+    random_state: int = 0
+    num_threads: int | None = None
 
     def _check(self, data: Interactions) -> None:
         super()._check(data)

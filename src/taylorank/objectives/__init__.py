@@ -3,10 +3,11 @@
 from taylorank.objectives.released import released_objective
 from taylorank.objectives.rg import RG, RG2Objective, RGXObjective, proposal, rg_objective
 from taylorank.objectives.sampled import SampledRGX, sampled_rg2_objective, sampled_rgx_objective
-from taylorank.objectives.weighted import Weighted, ials_objective, wrmf_objective
+from taylorank.objectives.weighted import ItemSums, Weighted, ials_objective, wrmf_objective
 
 __all__ = [
     "RG",
+    "ItemSums",
     "RG2Objective",
     "RGXObjective",
     "SampledRGX",

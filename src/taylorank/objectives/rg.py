@@ -149,7 +149,7 @@ def rg_objective(
 
 def proposal(data: Interactions, exponent: float) -> NDArray[np.float64]:
     """Return q_y ∝ max(Σ_x r_xy, 1)^γ, which sums to 1."""
-    return proposal_of(popularity(data), exponent)
+    return proposal_of(data.item_popularity, exponent)
 
 
 def proposal_of(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
@@ -159,13 +159,6 @@ def proposal_of(counts: NDArray[np.float64], exponent: float) -> NDArray[np.floa
     q: NDArray[np.float64] = np.exp(logs - logs.max())
     q /= q.sum()
     return q
-
-
-def popularity(data: Interactions) -> NDArray[np.float64]:
-    """Return max(Σ_x r_xy, 1) of every item."""
-    strengths = None if data.is_binary else data.strengths
-    totals = np.bincount(data.by_user.indices, strengths, minlength=data.n_items)
-    return np.maximum(totals, 1.0)
 
 
 def context_weights(data: Interactions, exponent: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -33,7 +33,7 @@ from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import RowSystem, Tilt, gather_sum, nonzero_scores, row_solve
 from taylorank.objectives.rg import context_weights
-from taylorank.objectives.weighted import Floats, Weighted, check_weighted, weighted_gram
+from taylorank.objectives.weighted import Floats, ItemSums, Weighted, check_weighted, weighted_gram
 
 UNSEEN_PENALTY = 1.0  # of empty contexts, which have no weight: it makes their factors 0
 
@@ -169,18 +169,22 @@ class SampledRGX:
         """Make the rows of both sides."""
         _ = self._by_item
 
-    def user_system(self, item_factors: Floats) -> RowSystem:
-        """Return the systems of all P_x, given Q.
+    def item_sums(self, item_factors: Floats) -> ItemSums:
+        """Return the sums over all items that the systems of the users need."""
+        return ItemSums.of(item_factors, self.parts.proposal)
+
+    def user_system(self, item_factors: Floats, sums: ItemSums | None = None) -> RowSystem:
+        """Return the systems of all P_x, given Q; `sums` over Q, where they are known already.
 
         With m = Qᵀq, G = Qᵀ diag(q) Q, f_x = u_x Σ_y r_xy Q_y and the whole divided by β:
         H = α u Σ r QQᵀ + β c G − α (f mᵀ + m fᵀ) − (β − α) c m mᵀ + λ c I / β,  right side f − c m.
         """
-        p, q = self.parts, self.parts.proposal
-        mean = q @ item_factors
+        p, sums = self.parts, sums or self.item_sums(item_factors)
+        mean = sums.direction
         tilt = Tilt(p.alpha * gather_sum(self._by_user, item_factors), mean, (p.beta - p.alpha) * p.context)
         return RowSystem(
             p.by_user,
-            weighted_gram(item_factors, q),
+            sums.gram,
             p.beta * p.context,
             p.user_penalty / p.beta,
             weights=p.alpha * p.strengths,

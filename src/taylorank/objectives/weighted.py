@@ -33,6 +33,19 @@ Floats = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
+class ItemSums:
+    """What the systems of all users share: Qᵀ diag(b) Q and Qᵀb. It outlives the users of one objective."""
+
+    gram: NDArray[np.float64]  # (K, K)
+    direction: Floats  # (K,)
+
+    @classmethod
+    def of(cls, item_factors: Floats, weights: NDArray[np.float64]) -> ItemSums:
+        """Sum over the rows of Q with weights b."""
+        return cls(weighted_gram(item_factors, weights), weights @ item_factors)
+
+
+@dataclass(frozen=True, eq=False)
 class Weighted:
     """L above; `extra` and `targets` belong to the entries of `by_user`, or are one number for all."""
 
@@ -71,12 +84,17 @@ class Weighted:
         """Make the transpose, which both sides need."""
         _ = self.transposed
 
-    def user_system(self, item_factors: Floats) -> RowSystem:
-        """Return the systems of all P_x, given Q."""
-        direction = self.item_background @ item_factors if self.slope else None
+    def item_sums(self, item_factors: Floats) -> ItemSums:
+        """Return the sums over all items that the systems of the users need."""
+        return ItemSums.of(item_factors, self.item_background)
+
+    def user_system(self, item_factors: Floats, sums: ItemSums | None = None) -> RowSystem:
+        """Return the systems of all P_x, given Q; `sums` over Q, where they are known already."""
+        sums = sums or self.item_sums(item_factors)
+        direction = sums.direction if self.slope else None
         return RowSystem(
             self.by_user,
-            weighted_gram(item_factors, self.item_background),
+            sums.gram,
             self.curvature * self.user_background,
             self.user_penalty,
             weights=self.extra,

@@ -1,27 +1,36 @@
 """From scores to ranked lists, and from ranked lists to metrics."""
 
-from taylorank.ranking.evaluate import evaluate
-from taylorank.ranking.evaluation import EvaluatedUsers, Evaluation
+from taylorank.ranking.evaluated import EvaluatedUsers, Evaluation
+from taylorank.ranking.evaluation import evaluate
+from taylorank.ranking.expected_ndcg import regret
+from taylorank.ranking.explanation import Explanation, explain
 from taylorank.ranking.oracle import Oracle
-from taylorank.ranking.protocol import PROTOCOLS, EvaluationProtocol, Prepared, protocol
-from taylorank.ranking.recommend import recommend
-from taylorank.ranking.regret import regret
-from taylorank.ranking.scorer import Scorer
+from taylorank.ranking.protocols import PROTOCOLS, EvaluationProtocol, Prepared, protocol
+from taylorank.ranking.ranker import FoldIn, HistoryScores, Rankable, Ranker, Vectors, ranker_of
+from taylorank.ranking.recommendations import recommend
 from taylorank.ranking.shortlist import Shortlist
-from taylorank.ranking.top_k import top_k
+from taylorank.ranking.similarity import similar_items, similar_users
 
 __all__ = [
     "PROTOCOLS",
     "EvaluatedUsers",
     "Evaluation",
     "EvaluationProtocol",
+    "Explanation",
+    "FoldIn",
+    "HistoryScores",
     "Oracle",
     "Prepared",
-    "Scorer",
+    "Rankable",
+    "Ranker",
     "Shortlist",
+    "Vectors",
     "evaluate",
+    "explain",
     "protocol",
+    "ranker_of",
     "recommend",
     "regret",
-    "top_k",
+    "similar_items",
+    "similar_users",
 ]

@@ -1,78 +1,133 @@
-"""What an evaluation found: means, and behind them users, intervals and counts."""
+"""Full-ranking evaluation: every item is a candidate, none is sampled."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from taylorank.data import Interactions
+from taylorank.errors import ParameterError
+from taylorank.kernels.threads import threads
+from taylorank.metrics import DEFAULT, GAINS, Gain, bootstrap_means, percentile_interval, wanted_metrics
+from taylorank.metrics.bootstrap import check_confidence, check_resamples
+from taylorank.ranking.accumulators import Accumulator, Block, Task, accumulators_for
+from taylorank.ranking.evaluated import EvaluatedUsers, Evaluation
+from taylorank.ranking.lists import best_items
+from taylorank.ranking.masks import Hidden, seen_parts
+from taylorank.ranking.ranker import Rankable, Ranker, ranker_of
+from taylorank.ranking.relevance import Relevance, relevance
+
+Progress = Callable[[int, int], None]
+LIST_CELLS = 1 << 20  # ranks held at a time
 
 
-@dataclass(frozen=True)
-class EvaluatedUsers:
-    """Who counts in the means, and who does not.
+def evaluate(
+    model: Rankable,
+    test: Interactions,
+    *,
+    k: int | Sequence[int] = (10, 20),
+    seen: Interactions | Sequence[Interactions] | None = None,
+    metrics: str | Sequence[str] = DEFAULT,
+    gain: Gain = "binary",
+    per_user: bool = False,
+    confidence: float | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    counts: Interactions | None = None,
+    num_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Return the mean of each metric over the users with test items: {"ndcg@10": …, …}.
+
+    All items are ranked but those in `seen` (the training data by default; give train and validation for a test). Of
+    equal scores the lower position, which is the smaller id, comes first. Users that the model knows but who met
+    nothing in training count in the means, with the list that `recommend` gives them: the popular items. Users that
+    the model does not know are left out of the means, with a warning; test items that it does not know, or that
+    nobody met in training, stay relevant and are never found.
 
     Parameters
     ----------
-    evaluated
-        Users with test items whom the model knows: the means are over them.
-    without_items, unknown
-        Users left out: no test items; not known to the model.
-    unknown_items
-        Test interactions of the evaluated users with items that the model does not know. They count as misses.
+    k
+        One or more cutoffs, for the metrics named without one.
+    metrics
+        Names from `metrics.NAMES`, such as "ndcg" (at every k), "recall_min@50" or "auc"; docs/metrics.md defines
+        them all. "auc" and "ece" hold rows of scores and take longer.
+    gain
+        Of a relevant item in DCG and NDCG: "binary" 1, "strength" r_xy of the test data, "exponential" 2^r − 1.
+    per_user
+        Keep the values of every user, with their ids.
+    confidence, resamples, seed
+        Give intervals that hold this share of means of users drawn with replacement.
+    counts
+        The data that counts how popular items are, for novelty and popularity: what the model has seen by default.
+    num_threads
+        Of kernels; the model's own number by default, else all CPUs.
+    progress
+        Called with (users done, users in all).
+
+    >>> from taylorank.data import planted
+    >>> from taylorank.models import Popularity
+    >>> train, valid, test = planted(200, 80, interactions=3000).split()
+    >>> found = evaluate(Popularity().fit(train), test, k=10, seen=[train, valid], metrics="ndcg", confidence=0.95)
+    >>> low, high = found.intervals["ndcg@10"]
+    >>> low < found["ndcg@10"] < high, found.users.evaluated
+    (True, 198)
     """
+    wanted = wanted_metrics(metrics, k)
+    _check(gain, confidence, resamples)
+    ranker = ranker_of(model)
+    truth = relevance(ranker, test, gain)
+    hidden = Hidden(ranker, seen_parts(ranker, seen))
+    accumulators = accumulators_for(wanted, Task(ranker, truth, hidden, ranker.seen if counts is None else counts))
+    with threads(ranker.num_threads if num_threads is None else num_threads):
+        for block in _blocks(ranker, truth, hidden, max(w.cutoff or 0 for w in wanted)):
+            for accumulator in accumulators:
+                accumulator.add(block)
+            if progress is not None:
+                progress(block.users.stop, len(truth.users))
+    results = {name: value for accumulator in accumulators for name, value in accumulator.results().items()}
+    return Evaluation(
+        {str(w): results[str(w)] for w in wanted},
+        users=EvaluatedUsers(len(truth.users), truth.without_items, truth.unknown_users, truth.unknown_items),
+        user_ids=ranker.users.take(truth.users) if per_user else None,
+        per_user={name: v for accumulator in accumulators for name, v in accumulator.values.items()}
+        if per_user
+        else None,
+        intervals=None if confidence is None else _intervals(accumulators, confidence, resamples, seed),
+    )
 
-    evaluated: int
-    without_items: int
-    unknown: int
-    unknown_items: int
 
-    @property
-    def skipped(self) -> dict[str, int]:
-        """How many users are left out, by reason."""
-        return {"no test items": self.without_items, "unknown to the model": self.unknown}
+def _blocks(ranker: Ranker, truth: Relevance, hidden: Hidden, length: int) -> Iterator[Block]:
+    """Rank the users block by block; metrics without a cutoff alone need no lists."""
+    best_of, size = best_items(ranker, hidden)
+    size = min(size, max(1, LIST_CELLS // max(length, 1)))
+    for start in range(0, len(truth.users), size):
+        users = slice(start, min(start + size, len(truth.users)))
+        positions = truth.users[users]
+        ranked = best_of(positions, length)[0] if length else np.empty((len(positions), 0), dtype=np.int64)
+        yield Block(users, ranked, truth.judge(users, ranked, length))
 
 
-class Evaluation(dict[str, float]):
-    """{"ndcg@10": mean over users, …}: a dictionary, and more.
+def _intervals(
+    accumulators: Sequence[Accumulator], confidence: float, resamples: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    """Bounds of every metric that has values per user, all from the same draws of users."""
+    values = {name: v for accumulator in accumulators for name, v in accumulator.values.items()}
+    weights = {name: w for accumulator in accumulators for name, w in accumulator.weights.items()}
+    if not values:
+        return {}
+    columns = np.column_stack(list(values.values()))
+    heights = np.column_stack([weights.get(name, np.ones(len(columns))) for name in values])
+    means = bootstrap_means(columns, heights, resamples=resamples, seed=seed)
+    low, high = percentile_interval(means, confidence).tolist()
+    return dict(zip(values, zip(low, high, strict=True), strict=True))
 
-    Parameters
-    ----------
-    means
-        The value of each metric.
-    users
-        How many users were evaluated and how many left out, and why.
-    per_user, user_ids
-        With `per_user=True`: metric → value of each evaluated user, and their ids. A value that is not defined for a
-        user (such as AUC without any item to lose to) is NaN and left out of the mean.
-    intervals
-        With `confidence=…`: metric → (low, high), by bootstrap over users. Metrics of all lists together have none.
-    """
 
-    def __init__(
-        self,
-        means: Mapping[str, float],
-        *,
-        users: EvaluatedUsers,
-        user_ids: NDArray[Any] | None = None,
-        per_user: Mapping[str, NDArray[np.float64]] | None = None,
-        intervals: Mapping[str, tuple[float, float]] | None = None,
-    ) -> None:
-        super().__init__(means)
-        self.users = users
-        self.user_ids = user_ids
-        self.per_user = dict(per_user or {})
-        self.intervals = dict(intervals or {})
-
-    def to_frame(self) -> Any:
-        """Return the values of every user as a polars table: user, then one column per metric."""
-        import polars as pl
-
-        from taylorank.errors import ParameterError
-
-        if self.user_ids is None:
-            raise ParameterError("values per user were not kept", "evaluate with per_user=True")
-        kind = pl.String if self.user_ids.dtype == object else pl.Int64
-        return pl.DataFrame({"user": self.user_ids, **self.per_user}, schema_overrides={"user": kind})
+def _check(gain: Gain, confidence: float | None, resamples: int) -> None:
+    """Refuse what would fail only after the work."""
+    if gain not in GAINS:
+        raise ParameterError(f"gain={gain!r} is unknown", f"choose from {', '.join(GAINS)}")
+    if confidence is not None:
+        check_confidence(confidence)
+        check_resamples(resamples)

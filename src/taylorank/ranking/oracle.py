@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.data import Ids, Interactions, Truth
+from taylorank.data import Interactions, Truth
 from taylorank.errors import DataError
+from taylorank.ranking.ranker import Ranker
 
 
 @dataclass(frozen=True)
@@ -18,14 +19,9 @@ class Oracle:
     seen: Interactions
 
     @property
-    def users(self) -> Ids:
-        """The users of the data."""
-        return self.seen.users
-
-    @property
-    def items(self) -> Ids:
-        """The items of the data."""
-        return self.seen.items
+    def ranker(self) -> Ranker:
+        """The true logits of the data, as ranking takes them."""
+        return Ranker(self.seen.users, self.seen.items, self.seen, scores=self.scores, name="Oracle")
 
     def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the true logits, (len(users), n_items)."""

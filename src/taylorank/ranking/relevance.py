@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, DataWarning
 from taylorank.metrics import Gain, Judged, gain_of
-from taylorank.ranking.mask import refuse_other_ids
+from taylorank.ranking.masks import refuse_other_ids
+from taylorank.ranking.ranker import Ranker
 from taylorank.ranking.rows import select_entries, take_rows
-from taylorank.ranking.scorer import Scorer
 
 TABLE_CELLS = 1 << 22  # bytes of a table of (users, items) that stays in a cache
 LEAST_ROWS = 64  # of such a table: with fewer, searching is quicker
@@ -53,13 +53,13 @@ class Relevance:
         return Judged(hits, self.counts[block], gains=gains, ideal=ideal)
 
 
-def relevance(model: Scorer, test: Interactions, gain: Gain = "binary") -> Relevance:
+def relevance(ranker: Ranker, test: Interactions, gain: Gain = "binary") -> Relevance:
     """Return the users of `test` with items whom the model knows; warn of those whom it does not."""
     rows = np.flatnonzero(test.by_user.row_lengths > 0)
     if not len(rows):
         raise DataError("the test data has no interactions", "split with a larger share for test")
-    refuse_other_ids(model, test, "the test data")
-    users = rows if model.users == test.users else model.users.positions(test.user_ids[rows])
+    refuse_other_ids(ranker, test, "the test data")
+    users = rows if ranker.users == test.users else ranker.users.positions(test.user_ids[rows])
     known = users >= 0
     if not known.any():
         raise DataError("the model knows none of the test users", "check that both use the same ids")
@@ -71,7 +71,7 @@ def relevance(model: Scorer, test: Interactions, gain: Gain = "binary") -> Relev
     if graded:
         strengths = np.ones(taken.nnz) if taken.weights is None else taken.weights
         taken = CSR(taken.indptr, taken.indices, gain_of(strengths, gain), taken.n_columns)
-    found = _in_positions_of(model, test, taken)
+    found = _in_positions_of(ranker, test, taken)
     if not found.nnz:
         warnings.warn("the model knows none of the test items: every one is a miss", DataWarning, 3)
     return Relevance(
@@ -127,11 +127,11 @@ def _weights_of(rows: CSR, place: NDArray[np.int64], columns: NDArray[np.int64])
     return found
 
 
-def _in_positions_of(model: Scorer, test: Interactions, rows: CSR) -> CSR:
-    if test.items == model.items:
+def _in_positions_of(ranker: Ranker, test: Interactions, rows: CSR) -> CSR:
+    if test.items == ranker.items:
         return rows
-    columns = model.items.positions(test.item_ids).astype(np.int32)[rows.indices]
-    return select_entries(CSR(rows.indptr, columns, rows.weights, len(model.items)), columns >= 0)
+    columns = ranker.items.positions(test.item_ids).astype(np.int32)[rows.indices]
+    return select_entries(CSR(rows.indptr, columns, rows.weights, len(ranker.items)), columns >= 0)
 
 
 def _falling(rows: CSR) -> CSR:

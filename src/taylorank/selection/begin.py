@@ -17,7 +17,7 @@ from taylorank.data.describe import describe
 from taylorank.errors import ParameterError
 from taylorank.machine import describe_machine
 from taylorank.models.training_record import TrainingRecord
-from taylorank.ranking.protocol import EvaluationProtocol
+from taylorank.ranking.protocols import EvaluationProtocol
 from taylorank.selection.contenders import Contender
 from taylorank.selection.plan import Plan
 from taylorank.selection.record import SCHEMA, VERSION, Record, load_record, plain, save_record

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from taylorank.data import Interactions
-from taylorank.ranking import Scorer
-from taylorank.ranking.protocol import EvaluationProtocol
-from taylorank.ranking.protocol import protocol as protocol_named
+from taylorank.ranking import Rankable
+from taylorank.ranking.protocols import EvaluationProtocol
+from taylorank.ranking.protocols import protocol as protocol_named
 from taylorank.selection.begin import Data, Place, first_part, has_run, keep_run, new_record, resume
 from taylorank.selection.contenders import Contender, Models, contenders
 from taylorank.selection.one_run import run_one, tested
@@ -101,7 +101,7 @@ def compare(
         The interactions; for the protocol "published" the pair (train, test).
     models
         Names of `taylorank.registry`, compositions among them, or of peers ("implicit-als", "irspack-ials"), estimators
-        (anything with `fit` that meets `ranking.Scorer`), or a mapping from names of your choice to either.
+        (anything with `fit` that meets `ranking.Rankable`), or a mapping from names of your choice to either.
     trials, seconds
         The budget of tuning, which each model has on each seed: fits, seconds, or both; 20 fits if neither is given,
         no tuning with `trials=0`. Models without a space, such as Popularity, need none.
@@ -154,7 +154,7 @@ def compare(
 
 def compare_fitted(
     data: Interactions,
-    fitted: Mapping[str, Scorer],
+    fitted: Mapping[str, Rankable],
     *,
     metrics: Sequence[str],
     seconds: Mapping[str, float] | None = None,

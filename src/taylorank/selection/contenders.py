@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taylorank.errors import ParameterError
-from taylorank.models.estimator import settled_params
+from taylorank.models.parameters import settled_params
 from taylorank.registry import MODELS, composition, model_named
 from taylorank.selection import peers
 from taylorank.selection.neural_space import neural_space

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from taylorank.data import Interactions
-from taylorank.ranking import Scorer
+from taylorank.ranking import Rankable
 from taylorank.selection.trial_search import snapshot
 
 GROWTH = 1.15  # every step at first, then in equal ratios: a chart on a log axis needs no more
 
 
-def follow(model: Any, train: Interactions, value_of: Callable[[Scorer], float]) -> list[dict[str, float]]:
+def follow(model: Any, train: Interactions, value_of: Callable[[Rankable], float]) -> list[dict[str, float]]:
     """Fit `model` and return [{"step", "seconds", "value"}, …], the last being the end of the fit.
 
     Steps are measured where `fit` has a callback whose argument gives a snapshot (see `trial_search.snapshot`); any

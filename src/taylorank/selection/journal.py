@@ -14,7 +14,7 @@ from typing import Any
 
 import taylorank
 from taylorank.errors import DataError
-from taylorank.models.identity import told
+from taylorank.models.json_values import plain_value
 from taylorank.output import atomic_path
 from taylorank.selection.trial import Trial
 
@@ -32,7 +32,7 @@ class Journal:
         if self.path is None:
             return
         plain = json.loads(
-            json.dumps({"tuning": FORMAT, "version": taylorank.__version__, **header}, default=told)
+            json.dumps({"tuning": FORMAT, "version": taylorank.__version__, **header}, default=plain_value)
         )  # as the file will give it back
         lines = _whole_lines(self.path)
         if lines:
@@ -53,14 +53,14 @@ class Journal:
         self._known[key_of(trial.params, trial.users)] = trial
         try:
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(trial.to_dict(), default=told) + "\n")
+                file.write(json.dumps(trial.to_dict(), default=plain_value) + "\n")
         except OSError as error:
             raise DataError(f"cannot write {self.path}: {error.strerror}", "check the folder and free space") from error
 
 
 def key_of(params: dict[str, Any], users: int) -> Key:
     """What tells one trial from another."""
-    return json.dumps(params, sort_keys=True, default=told), users
+    return json.dumps(params, sort_keys=True, default=plain_value), users
 
 
 def _whole_lines(path: Path) -> list[Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from taylorank.data import Interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.metrics import CHOOSING
-from taylorank.ranking import Scorer, Shortlist, evaluate
+from taylorank.ranking import Rankable, Shortlist, evaluate
 
 SHORTLIST = 200
 
@@ -57,7 +57,7 @@ class Judge:
         """How many validation users there are."""
         return int(np.count_nonzero(self.valid.by_user.row_lengths))
 
-    def value(self, model: Scorer) -> float:
+    def value(self, model: Rankable) -> float:
         """Return the metric's mean over the users."""
         if self.fold_in is not None:
             model = folded_in(model, self.fold_in)
@@ -79,12 +79,12 @@ class Judge:
 class ShortJudge:
     """Values models much like `first()` by the items which that one ranks best: far quicker, and nearly the same."""
 
-    def __init__(self, judge: Judge, first: Callable[[], Scorer]) -> None:
+    def __init__(self, judge: Judge, first: Callable[[], Rankable]) -> None:
         self.metric, self.users = judge.metric, judge.users
         self._judge, self._first = judge, first
         self._list: Shortlist | None = None
 
-    def value(self, model: Scorer) -> float:
+    def value(self, model: Rankable) -> float:
         """Return the metric's mean over the users."""
         if self._judge.fold_in is not None:
             return self._judge.value(model)  # each model folds the users in by itself
@@ -94,9 +94,9 @@ class ShortJudge:
         return self._list.evaluate(model, metric=self.metric.name, k=self.metric.cutoff)
 
 
-def folded_in(model: Any, shown: Interactions) -> Scorer:
+def folded_in(model: Any, shown: Interactions) -> Rankable:
     """Return the model for users whom it was not trained on, given what they met."""
     if not hasattr(model, "fold_in"):
         raise ParameterError(f"{type(model).__name__} cannot take in new users", "choose another protocol")
-    folded: Scorer = model.fold_in(shown)
+    folded: Rankable = model.fold_in(shown)
     return folded

@@ -9,8 +9,8 @@ from typing import Any
 
 from taylorank.data import Interactions
 from taylorank.errors import TaylorankError
-from taylorank.ranking import Scorer, evaluate
-from taylorank.ranking.protocol import Prepared
+from taylorank.ranking import Rankable, evaluate
+from taylorank.ranking.protocols import Prepared
 from taylorank.selection.contenders import Contender
 from taylorank.selection.follow import follow
 from taylorank.selection.judge import folded_in
@@ -121,16 +121,16 @@ def tested(model: Any, parts: Prepared, plan: Plan) -> dict[str, Any]:
 
 
 def _followed(model: Any, parts: Prepared, plan: Plan) -> list[dict[str, float]]:
-    def value_of(fitted: Scorer) -> float:
+    def value_of(fitted: Rankable) -> float:
         scorer = _scorer(fitted, parts.fold_valid)
         return float(evaluate(scorer, parts.valid, seen=parts.seen_valid, metrics=plan.primary)[plan.primary])
 
     return follow(model, parts.train, value_of)
 
 
-def _scorer(model: Any, shown: Interactions | None) -> Scorer:
+def _scorer(model: Any, shown: Interactions | None) -> Rankable:
     """The model, which has been shown what is known of held-out users, if any."""
-    scorer: Scorer = model if shown is None else folded_in(model, shown)
+    scorer: Rankable = model if shown is None else folded_in(model, shown)
     return scorer
 
 

@@ -6,46 +6,36 @@ threads, so BLAS has one thread while it fits, as its authors advise.
 
 from __future__ import annotations
 
-import copy
 import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from taylorank.data import Interactions, read_interactions
-from taylorank.errors import MissingExtraError
+from taylorank.errors import MissingExtraError, ParameterError
+from taylorank.kernels import ItemVectors
 from taylorank.models.factor import FactorModel
-from taylorank.models.histories import over_items
+from taylorank.models.recommender import Recommender
+from taylorank.ranking import Ranker, Vectors
 from taylorank.selection.space import SPACES, Space
 
-Peer = TypeVar("Peer", bound=FactorModel)
 
-
-class ImplicitALS(FactorModel):
+@dataclass(eq=False, repr=False)
+class ImplicitALS(FactorModel, Recommender):
     """implicit's AlternatingLeastSquares: Σ α r (P·Q − 1)² over observed pairs, (P·Q)² elsewhere, + λ (‖P‖² + ‖Q‖²)."""
 
-    def __init__(
-        self,
-        factors: int = 64,
-        *,
-        alpha: float = 10.0,
-        regularization: float = 1.0,
-        iterations: int = 16,
-        use_cg: bool = True,
-        num_threads: int = 0,
-        random_state: int = 0,
-    ) -> None:
-        self.factors = factors
-        self.alpha = alpha
-        self.regularization = regularization
-        self.iterations = iterations
-        self.use_cg = use_cg
-        self.num_threads = num_threads
-        self.random_state = random_state
+    factors: int = 64
+    _: KW_ONLY
+    alpha: float = 10.0
+    regularization: float = 1.0
+    iterations: int = 16
+    use_cg: bool = True
+    num_threads: int = 0
+    random_state: int = 0
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`; the callback is told after each sweep, as our own models do it."""
@@ -69,36 +59,26 @@ class ImplicitALS(FactorModel):
         self.user_factors_, self.item_factors_ = np.array(model.user_factors), np.array(model.item_factors)
         return self
 
-    def fold_in(self, histories: Any) -> Self:
-        """Return this model for other users, by implicit's own `recalculate_user`."""
-        data = over_items(read_interactions(histories), self.items)
-        matrix = sparse.csr_matrix(data.matrix)
-        return _for_users(self, data, self.peer_.recalculate_user(np.arange(data.n_users), matrix))
+    def _build_ranker(self) -> Ranker:
+        def rows(matrix: sparse.csr_matrix) -> Any:
+            return self.peer_.recalculate_user(np.arange(matrix.shape[0]), matrix)
+
+        return self._ranker_with(vectors=_vectors(self, rows))
 
 
-class IrspackIALS(FactorModel):
+@dataclass(eq=False, repr=False)
+class IrspackIALS(FactorModel, Recommender):
     """irspack's iALS with Rendle's objective (see `models.IALS`): α₀ is the weight of unobserved pairs."""
 
-    def __init__(
-        self,
-        factors: int = 64,
-        *,
-        unobserved_weight: float = 0.1,
-        regularization: float = 0.003,
-        nu: float = 1.0,
-        iterations: int = 16,
-        solver: str = "CG",
-        num_threads: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.factors = factors
-        self.unobserved_weight = unobserved_weight
-        self.regularization = regularization
-        self.nu = nu
-        self.iterations = iterations
-        self.solver = solver
-        self.num_threads = num_threads
-        self.random_state = random_state
+    factors: int = 64
+    _: KW_ONLY
+    unobserved_weight: float = 0.1
+    regularization: float = 0.003
+    nu: float = 1.0
+    iterations: int = 16
+    solver: str = "CG"
+    num_threads: int | None = None
+    random_state: int = 0
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`; the callback is told after each epoch, as our own models do it."""
@@ -130,16 +110,27 @@ class IrspackIALS(FactorModel):
         self.item_factors_ = np.array(model.get_item_embedding())
         return self
 
-    def fold_in(self, histories: Any) -> Self:
-        """Return this model for other users, by irspack's own `compute_user_embedding`."""
-        data = over_items(read_interactions(histories), self.items)
-        return _for_users(self, data, self.peer_.compute_user_embedding(sparse.csr_matrix(data.matrix)))
+    def _build_ranker(self) -> Ranker:
+        return self._ranker_with(vectors=_vectors(self, self.peer_.compute_user_embedding))
 
 
-def _for_users(model: Peer, data: Interactions, user_factors: Any) -> Peer:
-    other = copy.copy(model)
-    other.__dict__ |= {"train_": data, "user_factors_": np.asarray(user_factors)}
-    return other
+def _vectors(model: Any, rows: Callable[[sparse.csr_matrix], Any]) -> Vectors:
+    return Vectors(model.user_factors, ItemVectors(model.item_factors), fold_in=PeerFoldIn(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class PeerFoldIn:
+    """The vectors of new users by the peer's own function of their histories, (B, N) to (B, K)."""
+
+    function: Callable[[sparse.csr_matrix], Any]
+
+    def rows(self, histories: Interactions) -> Any:
+        """Return the vector of each user, (B, K)."""
+        return np.asarray(self.function(sparse.csr_matrix(histories.matrix)))
+
+    def parts(self, history: Interactions) -> Any:
+        """Refuse: the peer does not say."""
+        raise ParameterError("this peer cannot say what carried a score", "explain another model")
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,13 +145,13 @@ class PeerProgress:
         return self.snapshot()
 
 
-PEERS: dict[str, type[FactorModel]] = {"implicit-als": ImplicitALS, "irspack-ials": IrspackIALS}
+PEERS: dict[str, type[Recommender]] = {"implicit-als": ImplicitALS, "irspack-ials": IrspackIALS}
 PACKAGES = {"implicit-als": "implicit", "irspack-ials": "irspack"}
 # The same objectives as ours, so the same spaces: nobody is tuned over a luckier one.
 PEER_SPACES: dict[str, Space] = {"implicit-als": SPACES["wrmf"], "irspack-ials": SPACES["ials"]}
 
 
-def peer(name: str) -> FactorModel:
+def peer(name: str) -> Recommender:
     """Return the peer called `name`, refusing at once if its package is missing."""
     peer_module(PACKAGES[name], PACKAGES[name])
     return PEERS[name]()

@@ -9,7 +9,7 @@ import numpy as np
 
 from taylorank.errors import ParameterError
 from taylorank.metrics import wanted_metrics
-from taylorank.ranking.protocol import EvaluationProtocol
+from taylorank.ranking.protocols import EvaluationProtocol
 
 CUTOFFS = (1, 2, 5, 10, 20, 50, 100)
 DEFAULT_TRIALS = 20

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import Interactions
-from taylorank.ranking import Scorer, recommend
+from taylorank.ranking import Rankable, ranker_of, recommend
 
 GROUPS = 5
 
@@ -33,7 +33,7 @@ def popularity_groups(train: Interactions, groups: int = GROUPS) -> NDArray[np.i
 
 
 def recall_by_popularity(
-    model: Scorer,
+    model: Rankable,
     test: Interactions,
     *,
     train: Interactions,
@@ -44,7 +44,7 @@ def recall_by_popularity(
 
     All interactions of a group count alike, whoever made them; items are grouped by their counts in `train`.
     """
-    known = model.users.positions(test.user_ids) >= 0
+    known = ranker_of(model).users.positions(test.user_ids) >= 0
     rows = np.flatnonzero((test.by_user.row_lengths > 0) & known)
     ranked, _ = recommend(model, test.user_ids[rows], k, seen=seen)
     row_of = np.repeat(np.arange(test.n_users), test.by_user.row_lengths)

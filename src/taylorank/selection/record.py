@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import DataError
-from taylorank.models.identity import told
+from taylorank.models.json_values import plain_value
 from taylorank.output import atomic_path
 
 SCHEMA, VERSION = "taylorank comparison", 1
@@ -77,7 +77,7 @@ def plain(value: Any) -> Any:
         return [plain(part) for part in value]
     if value is None or isinstance(value, bool | int | str):
         return value
-    value = value if isinstance(value, float) else told(value)
+    value = value if isinstance(value, float) else plain_value(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

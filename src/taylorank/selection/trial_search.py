@@ -7,7 +7,7 @@ import math
 import statistics
 from typing import Any
 
-from taylorank.models.estimator import settled_params
+from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.selection.judge import Judge
 from taylorank.selection.proposers import Proposer, proposer

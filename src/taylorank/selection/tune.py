@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from taylorank.data import Interactions, merge
 from taylorank.errors import DataError, ParameterError
-from taylorank.models.estimator import settled_params
+from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
 from taylorank.registry import MODELS, model_named

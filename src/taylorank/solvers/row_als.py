@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from taylorank.data import CSR
 from taylorank.kernels import RowSystem, row_solve
 from taylorank.kernels.row_solve import EXACT_UP_TO
+from taylorank.objectives.weighted import ItemSums
 from taylorank.solvers.sweeps import AlsSweep, SweepState, run_sweeps
 
 Floats = NDArray[Any]
@@ -38,7 +39,11 @@ class RowObjective(Protocol):
         """Make what all sweeps need, before the factors take their room."""
         ...
 
-    def user_system(self, item_factors: Floats) -> RowSystem:
+    def item_sums(self, item_factors: Floats) -> ItemSums:
+        """The sums over all items that the systems of the users need."""
+        ...
+
+    def user_system(self, item_factors: Floats, sums: ItemSums | None = None) -> RowSystem:
         """The systems of all P_x, given Q."""
         ...
 

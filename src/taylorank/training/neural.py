@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import copy
 import functools
-import importlib.util
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
-
-import numpy as np
-from numpy.typing import NDArray
 
 from taylorank.checks import check_whole
 from taylorank.data import Interactions, read_interactions
 from taylorank.errors import ParameterError
-from taylorank.models.checkpoint import Checkpoint, open_checkpoint
-from taylorank.models.factor import FactorModel, Floats
-from taylorank.models.fitting import FitProgress, check_metric
-from taylorank.models.growing import as_before_on_failure
+from taylorank.kernels import ItemVectors
+from taylorank.models.checkpoint import open_checkpoint
+from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
+from taylorank.models.fitting import FitMonitor, FitProgress, as_before_on_failure, check_metric
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
+from taylorank.models.recommender import Recommender
+from taylorank.ranking import Ranker, Vectors
 from taylorank.torch_extra import require_torch
 from taylorank.training.penalties import penalty_of
 
@@ -33,7 +32,8 @@ CHOICES = {
 }
 
 
-class Neural(FactorModel):
+@dataclass(eq=False, repr=False)
+class Neural(FactorModel, Recommender):
     """Minimise Σ_(x,y) r_xy I_x^(ρ−1) ℓ(o_x; y): o_xy the score of a backbone, ℓ a loss of the softmax family.
 
     `taylorank.losses.names()`, `backbones.names()` and `samplers.names()` list the parts; docs/losses.md says what each
@@ -80,56 +80,29 @@ class Neural(FactorModel):
     (2, 5)
     """
 
-    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "user_factors_": ("users", "factors"),
-        "item_factors_": ("items", "factors"),
-        "weights_": ("weights",),
-    }
+    loss: str = "softmax"
+    backbone: str = "mf"
+    sampler: str | None = None
+    _: KW_ONLY
+    factors: int = 64
+    negatives: int = 64
+    temperature: float | None = None
+    learning_rate: float = 0.01
+    regularization: float | Literal["auto"] = "auto"
+    weight_decay: float = 0.0
+    epochs: int = 50
+    batch_size: int | None = None
+    optimizer: str = "adam"
+    schedule: str = "cosine"
+    context_exponent: float = 1.0
+    options: Mapping[str, Any] | None = None
+    precision: str = "float32"
+    compile: bool = False
+    device: str = "auto"
+    num_threads: int | None = None
+    random_state: int = 0
 
-    def __init__(
-        self,
-        loss: str = "softmax",
-        backbone: str = "mf",
-        sampler: str | None = None,
-        *,
-        factors: int = 64,
-        negatives: int = 64,
-        temperature: float | None = None,
-        learning_rate: float = 0.01,
-        regularization: float | Literal["auto"] = "auto",
-        weight_decay: float = 0.0,
-        epochs: int = 50,
-        batch_size: int | None = None,
-        optimizer: str = "adam",
-        schedule: str = "cosine",
-        context_exponent: float = 1.0,
-        options: Mapping[str, Any] | None = None,
-        precision: str = "float32",
-        compile: bool = False,
-        device: str = "auto",
-        num_threads: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.backbone = backbone
-        self.sampler = sampler
-        self.factors = factors
-        self.negatives = negatives
-        self.temperature = temperature
-        self.learning_rate = learning_rate
-        self.regularization = regularization
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.optimizer = optimizer
-        self.schedule = schedule
-        self.context_exponent = context_exponent
-        self.options = options
-        self.precision = precision
-        self.compile = compile
-        self.device = device
-        self.num_threads = num_threads
-        self.random_state = random_state
+    learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {**FACTOR_SHAPES, "weights_": ("weights",)}
 
     def settled_params(self) -> dict[str, Any]:
         """Return the parameters with a number in the place of "auto"."""
@@ -146,23 +119,14 @@ class Neural(FactorModel):
         """Whether two fits can be compared on the way: a rate that falls to 0 by the last epoch makes late winners."""
         return self.optimizer == "newton" or self.schedule == "constant"
 
-    @property
-    def device_top_k(self) -> Any:
-        """What ranks products on the device; None: the kernels of the CPU do."""
-        if self.device == "cpu" or importlib.util.find_spec("torch") is None:
-            return None
-        from taylorank.training import device_top_k
+    def _build_ranker(self) -> Ranker:
+        from taylorank.training.restore import SequenceFoldIn, device_ranking, tree_row_scores
 
-        return device_top_k.top_k if device_top_k.is_there() else None
-
-    @property
-    def device_best(self) -> Any:
-        """What ranks on the device by scores that are no products; None: the CPU does."""
-        if self.ranks_by_products or self.device_top_k is None:
-            return None
-        from taylorank.training.restore import best_of_tree
-
-        return functools.partial(best_of_tree, self)
+        score_rows = None if self.ranks_by_products else functools.partial(tree_row_scores, self)
+        vectors = Vectors(
+            self.user_factors, ItemVectors(self.item_factors), score_rows=score_rows, fold_in=SequenceFoldIn(self)
+        )
+        return self._ranker_with(vectors=vectors, on_device=device_ranking(self))
 
     def fit(
         self,
@@ -172,7 +136,7 @@ class Neural(FactorModel):
         *,
         metric: str = "ndcg@10",
         patience: int = 5,
-        start: FactorModel | None = None,
+        start: Recommender | None = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
@@ -190,21 +154,15 @@ class Neural(FactorModel):
         held_out = None if valid is None else read_interactions(valid)
         self._check()
         check_metric(metric)
-        check_whole(patience, "patience", remedy="give the epochs to wait, such as 5")
-        kept = self._checkpoint(checkpoint, data, held_out, metric)
+        kept = None if checkpoint is None else open_checkpoint(checkpoint, self, data, valid=held_out, metric=metric)
+        monitor = FitMonitor(
+            valid=held_out, metric=metric, patience=patience, callback=callback, checkpoint=kept, unit="epochs"
+        )
         with as_before_on_failure(self), kept or nullcontext():
             self.train_ = data
-            fitted = run_training(
-                self, data, valid=held_out, metric=metric, patience=patience, callback=callback, start=start, kept=kept
-            )
-            self._keep(fitted.vectors, fitted.weights)
-            self.history_ = fitted.history
+            self._keep(*run_training(self, data, monitor=monitor, start=start))
+            self.history_ = monitor.history
         return self
-
-    def _checkpoint(
-        self, path: str | Path | None, data: Interactions, valid: Interactions | None, metric: str
-    ) -> Checkpoint | None:
-        return None if path is None else open_checkpoint(path, self, data, valid=valid, metric=metric)
 
     def _check(self) -> None:
         from taylorank.training.composition import check_composition, default_sampler, divided_options
@@ -242,24 +200,4 @@ class Neural(FactorModel):
         """Return this model with other weights."""
         model = copy.copy(self)
         model._keep(vectors, weights)
-        return model
-
-    def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the scores of all items for users by position, (len(users), N)."""
-        if self.ranks_by_products:
-            return super().scores(users)
-        require_torch()
-        from taylorank.training.restore import tree_scores
-
-        return tree_scores(self, users)
-
-    def fold_in(self, histories: Any) -> Self:
-        """Return this model for other users, given what they met, for a backbone that reads histories (sasrec).
-
-        The other backbones learn a vector per user by descent; a closed-form model folds users in exactly.
-        """
-        require_torch()
-        from taylorank.training.restore import folded_in
-
-        model: Self = folded_in(self, read_interactions(histories))
         return model

@@ -9,11 +9,10 @@ import torch
 from numpy.typing import NDArray
 
 from taylorank.backbones.sequences import sequences
-from taylorank.data import CSR, Interactions
+from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.models.histories import over_items
 from taylorank.training.composition import build_parts, default_sampler
-from taylorank.training.device_top_k import top_k_of
+from taylorank.training.device_ranking import DeviceRanking
 from taylorank.training.first_order import Parts
 
 if TYPE_CHECKING:
@@ -90,30 +89,26 @@ def encode_histories(parts: Parts, encoded: Any, histories: NDArray[np.int64]) -
     return torch.cat([encoded.queries(block.to(device))[:, -1] for block in blocks])
 
 
-def tree_scores(model: Neural, users: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return log probabilities of all items under a tree, (len(users), N)."""
-    tree, device = _tree_of(model)
+def tree_row_scores(model: Neural, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return log probabilities of all items under a tree for rows of user vectors, (B, N)."""
+    tree, device = tree_of(model)
     with torch.no_grad():
-        queries = torch.as_tensor(model.user_factors[users], device=device)
-        scores: NDArray[np.float32] = tree.scores(queries).cpu().numpy()
+        scores: NDArray[np.float32] = tree.scores(torch.as_tensor(rows, device=device)).cpu().numpy()
     return scores
 
 
-def best_of_tree(
-    model: Neural, users: NDArray[np.int64], *, k: int, seen: CSR | None, allowed: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
-    """Return what `device_top_k.top_k_of` makes of the log probabilities under a tree."""
-    tree, device = _tree_of(model)
-
-    def scores(rows: slice) -> torch.Tensor:
-        values: torch.Tensor = tree.scores(torch.as_tensor(model.user_factors[users[rows]], device=device))
-        return values
-
-    shape = (len(users), len(model.items))
-    return top_k_of(scores, shape, k=k, seen=seen, allowed=allowed, block_cells=TREE_CELLS)
+def device_ranking(model: Neural) -> DeviceRanking | None:
+    """Return what ranks on the CUDA device that the model may use; None where there is none."""
+    if model.device == "cpu" or not torch.cuda.is_available():
+        return None
+    if model.ranks_by_products:
+        return DeviceRanking(model.item_factors)
+    tree, _ = tree_of(model)
+    return DeviceRanking(model.item_factors, score=tree.scores, block_cells=TREE_CELLS)
 
 
-def _tree_of(model: Neural) -> tuple[Any, str]:
+def tree_of(model: Neural) -> tuple[Any, str]:
+    """Return the tree of items that a model learned, on its device; built once for one fit."""
     criterion = model.__dict__.get("_tree")
     device = "cuda" if model.device != "cpu" and torch.cuda.is_available() else "cpu"
     if criterion is None or criterion[0] is not model.weights_:
@@ -132,19 +127,27 @@ def _tree_of(model: Neural) -> tuple[Any, str]:
     return criterion[1], device
 
 
-def folded_in(model: Neural, histories: Interactions) -> Any:
-    """Return the model for other users, whose histories the backbone reads."""
-    from taylorank import backbones
+class SequenceFoldIn:
+    """The vectors of users from their histories, for a backbone that reads these (sasrec)."""
 
-    if backbones.get(model.backbone).takes != "sequences":
-        raise ParameterError(
-            f"{model.backbone} learns a vector per user by descent and cannot fold in",
-            "fit again with the new users, or use sasrec or a closed-form model",
-        )
-    data = over_items(histories, model.items)
-    parts = build(model, data, device="cpu", popularity=model.item_popularity)
-    of_backbone = list(parts.backbone.parameters())  # the criterion may have parameters per user, of other users
-    set_weights(of_backbone, model.weights_[: sum(p.numel() for p in of_backbone)])
-    other = model._for_others(data)
-    other.user_factors_, _ = vectors_of(parts, data, histories_of(parts, data))
-    return other
+    def __init__(self, model: Neural) -> None:
+        self.model = model
+
+    def rows(self, histories: Interactions) -> NDArray[np.float32]:
+        """Return the query of each history, (B, K)."""
+        from taylorank import backbones
+
+        model = self.model
+        if backbones.get(model.backbone).takes != "sequences":
+            raise ParameterError(
+                f"{model.backbone} learns a vector per user by descent and cannot fold in",
+                "fit again with the new users, or use sasrec or a closed-form model",
+            )
+        parts = build(model, histories, device="cpu", popularity=model.item_popularity)
+        of_backbone = list(parts.backbone.parameters())  # the criterion may have parameters per user, of other users
+        set_weights(of_backbone, model.weights_[: sum(p.numel() for p in of_backbone)])
+        return vectors_of(parts, histories, histories_of(parts, histories))[0]
+
+    def parts(self, history: Interactions) -> NDArray[np.float64]:
+        """Refuse: a network is not linear in the history."""
+        raise ParameterError("Neural cannot say what carried a score", "explain another model")

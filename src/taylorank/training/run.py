@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -15,10 +13,8 @@ from numpy.typing import NDArray
 from taylorank.backbones.sequences import sequences
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.models.checkpoint import Checkpoint
-from taylorank.models.factor import FactorModel
-from taylorank.models.fitting import FitProgress
-from taylorank.ranking.evaluate import evaluate
+from taylorank.models.fitting import FitMonitor, Step
+from taylorank.models.recommender import Recommender
 from taylorank.solvers.sweeps import SweepState
 from taylorank.training.composition import option_of_loss
 from taylorank.training.feeds import Feed, PairFeed, SequenceFeed, UserFeed, pair_weights
@@ -72,27 +68,16 @@ class Loop(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """What a fit leaves: vectors that rank, all weights in one array, and how it went."""
-
-    vectors: tuple[NDArray[np.float32], NDArray[np.float32]]
-    weights: NDArray[np.float32]
-    history: list[dict[str, float]]
+Vectors = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 def run_training(
-    model: Neural,
-    data: Interactions,
-    *,
-    valid: Interactions | None,
-    metric: str,
-    patience: int,
-    callback: Callable[[FitProgress], object] | None,
-    start: FactorModel | None,
-    kept: Checkpoint | None,
-) -> Fitted:
-    """Train `model` on `data` for its epochs, or until the metric on `valid` has not improved for `patience` epochs."""
+    model: Neural, data: Interactions, *, monitor: FitMonitor, start: Recommender | None
+) -> tuple[Vectors, NDArray[np.float32]]:
+    """Train `model` on `data` for its epochs, or until the monitor stops it.
+
+    Returns the vectors that rank, and all weights in one array.
+    """
     device = chosen_device(model.device)
     with _own_randomness(model, device), _own_threads(model.num_threads):
         parts = build(model, data, device=device)
@@ -101,86 +86,42 @@ def run_training(
         loop = make_loop(model, parts, data, device)
         if start is not None and isinstance(loop, FirstOrder):
             scale_start(loop, start, data)
-        follow = _Follow(model, data, loop, valid=valid, metric=metric, callback=callback, kept=kept)
-        while loop.epochs_done < model.epochs and follow.since_best < patience and not loop.finished:
-            if follow.epoch():
+        histories = histories_of(parts, data)
+        kept = None if monitor.checkpoint is None else monitor.checkpoint.state
+        if isinstance(kept, SweepState):
+            loop.restore(_tensors(kept.arrays))
+
+        def now() -> Neural:
+            return model._snapshot(vectors_of(parts, data, histories), flat_weights(parts))
+
+        while loop.epochs_done < model.epochs and not monitor.has_waited and not loop.finished:
+            if _epoch(loop, monitor, now):
                 break
-        follow.go_to_best()
-        return Fitted(follow.vectors(), flat_weights(parts), follow.history)
+        if monitor.best is not None:
+            loop.set_parameters(list(_tensors(monitor.best.arrays).values()))
+        return vectors_of(parts, data, histories), flat_weights(parts)
 
 
-class _Follow:
-    """Records each epoch, keeps the best weights and what to go on from."""
-
-    def __init__(
-        self,
-        model: Neural,
-        data: Interactions,
-        loop: Loop,
-        *,
-        valid: Interactions | None,
-        metric: str,
-        callback: Callable[[FitProgress], object] | None,
-        kept: Checkpoint | None,
-    ) -> None:
-        self.model, self.data, self.loop = model, data, loop
-        self.valid, self.metric, self.callback, self.kept = valid, metric, callback, kept
-        self.history: list[dict[str, float]] = []
-        self.best: list[torch.Tensor] | None = None
-        self.spent = 0.0
-        self.histories = histories_of(loop.parts, data)
-        if kept is not None and kept.state is not None:
-            self._go_on(kept)
-
-    @property
-    def since_best(self) -> int:
-        """Epochs since the metric was highest."""
-        values = [record["metric"] for record in self.history if "metric" in record]
-        return len(values) - 1 - int(np.argmax(values)) if values else 0
-
-    def epoch(self) -> bool:
-        """Make one epoch; return whether the callback asks to stop."""
-        began = time.perf_counter()
-        loss = self.loop.epoch()
-        self.spent += time.perf_counter() - began
-        record = {"step": self.loop.epochs_done, "seconds": self.spent, "loss": loss, **self.loop.details}
-        if self.valid is not None:
-            record["metric"] = evaluate(self._now(), self.valid, metrics=self.metric)[self.metric]
-        self.history.append(record)
-        if self.valid is not None and self.since_best == 0:
-            self.best = [p.detach().clone() for p in self.loop.parts.parameters()]
-        told = FitProgress(
-            int(record["step"]), self.spent, record.get("metric"), loss_of=lambda: loss, snapshot=self._now
+def _epoch(loop: Loop, monitor: FitMonitor, now: Callable[[], Neural]) -> bool:
+    """Make one epoch; return whether to stop."""
+    loss = loop.epoch()
+    stop = monitor.after(
+        Step(
+            loop.epochs_done,
+            loss_of=lambda: loss,
+            snapshot=now,
+            arrays=lambda: {str(i): p.detach().cpu().numpy().copy() for i, p in enumerate(loop.parts.parameters())},
+            facts=loop.details,
+            with_loss=True,
         )
-        stop = self.callback is not None and bool(self.callback(told))
-        if self.kept is not None:  # after the callback: an epoch whose callback is interrupted is done again
-            self.kept.keep(self._state(), self.history, {})
-        return stop
+    )
+    # after the callback: an epoch whose callback is interrupted is done again
+    monitor.keep(SweepState(loop.epochs_done, {n: v.cpu().numpy() for n, v in loop.state().items()}, loss))
+    return stop
 
-    def go_to_best(self) -> None:
-        """Leave the weights that did best on validation data."""
-        if self.best is not None:
-            self.loop.set_parameters(self.best)
 
-    def vectors(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the vectors that rank, as of now."""
-        return vectors_of(self.loop.parts, self.data, self.histories)
-
-    def _now(self) -> Neural:
-        return self.model._snapshot(self.vectors(), flat_weights(self.loop.parts))
-
-    def _state(self) -> SweepState:
-        arrays = {name: value.cpu().numpy() for name, value in self.loop.state().items()}
-        arrays |= {f"best.{i}": value.cpu().numpy() for i, value in enumerate(self.best or [])}
-        return SweepState(self.loop.epochs_done, arrays, self.history[-1]["loss"])
-
-    def _go_on(self, kept: Checkpoint) -> None:
-        assert isinstance(kept.state, SweepState)
-        arrays = {name: torch.as_tensor(value) for name, value in kept.state.arrays.items()}
-        best = [arrays[f"best.{i}"] for i in range(sum(name.startswith("best.") for name in arrays))]
-        self.loop.restore({name: value for name, value in arrays.items() if not name.startswith("best.")})
-        self.history, self.best = list(kept.history), best or None
-        self.spent = self.history[-1]["seconds"] if self.history else 0.0
+def _tensors(arrays: dict[str, NDArray[Any]]) -> dict[str, torch.Tensor]:
+    return {name: torch.as_tensor(value) for name, value in arrays.items()}
 
 
 def make_loop(model: Neural, parts: Parts, data: Interactions, device: str) -> Loop:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.models.factor import FactorModel
+from taylorank.models.factor_fit import item_factors_of
 from taylorank.training.first_order import FirstOrder, Parts
 
 SMALLEST = 2.0**-24  # of scales tried: scores of about 0
 ENOUGH = 0.99  # of what the best scale gains on scores of 0
 
 
-def warm_start(parts: Parts, start: FactorModel, data: Interactions, *, scale: float = 1.0) -> None:
+def warm_start(parts: Parts, start: Any, data: Interactions, *, scale: float = 1.0) -> None:
     """Begin from the vectors of a fitted model, scores times `scale`.
 
     Users and items that it does not know keep their random vectors. So do factors that are 0 for all users and items,
     as RG² leaves them below its threshold: where both sides are 0, so are both gradients, for ever.
     """
-    if not isinstance(start, FactorModel):
-        raise ParameterError(f"start={start!r} has no factors", "give a fitted factor model, such as RG2")
+    item_factors_of(start)
     theirs = getattr(start, "loss", None)
     if parts.criterion.scoring == "tree" or theirs == "hsm":
         raise ParameterError("a tree has no vectors of items to begin from", "leave start out, or take another loss")
@@ -50,7 +50,7 @@ def warm_start(parts: Parts, start: FactorModel, data: Interactions, *, scale: f
     parts.backbone.warm_start(*sides)
 
 
-def scale_start(loop: FirstOrder, start: FactorModel, data: Interactions) -> float:
+def scale_start(loop: FirstOrder, start: Any, data: Interactions) -> float:
     """Begin at α o, o the scores of `start`, α a power of √2 at which the loss of a batch is low; return α.
 
     Losses disagree on scales: a score of RG² is about N/|I_x| at a positive, where one of softmax is about its

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError
 from taylorank.ranking import evaluate, recommend
-from taylorank.ranking.best import ranked_scores
-from taylorank.ranking.mask import Hidden
+from taylorank.ranking.lists import ranked_scores
+from taylorank.ranking.masks import Hidden
 from taylorank.ranking.rows import select_entries, take_rows
 
 
@@ -33,7 +33,7 @@ def rows_as_sets(rows):
 @given(pairs(6, 8), st.lists(pairs(9, 12), max_size=3), st.lists(st.integers(0, 5)), st.booleans())
 def test_hidden_rows_are_the_union_of_the_masks_by_id(table, seen, masks, users, text):
     data = interactions(sorted(seen), text=text)
-    model = table(data, np.zeros((data.n_users, data.n_items), dtype=np.float32))
+    model = table(data, np.zeros((data.n_users, data.n_items), dtype=np.float32)).ranker
     parts = [data, *(interactions(sorted(mask), text=text) for mask in masks)]
     chosen = np.array([u for u in users if u < data.n_users], dtype=np.int64)
     rows = Hidden(model, parts).of(chosen)
@@ -63,7 +63,7 @@ def test_rows_are_taken_in_any_order(chosen, wanted, in_a_row):
 
 def test_no_masks_hide_nothing(table):
     train = Interactions.from_arrays([1, 2], [1, 2])
-    model = table(train, np.ones((2, 2), dtype=np.float32))
+    model = table(train, np.ones((2, 2), dtype=np.float32)).ranker
     assert Hidden(model, []).of(np.array([0, 1])) is None
     assert ranked_scores(model, Hidden(model, [train]))(np.array([1])).tolist() == [[1.0, -np.inf]]
     assert recommend(model, [1], 2, seen=[])[0].tolist() == [[1, 2]]
@@ -71,7 +71,7 @@ def test_no_masks_hide_nothing(table):
 
 def test_users_of_a_mask_need_not_be_known_to_the_model(table):
     train = Interactions.from_arrays(["ann", "bob"], ["x", "y"])
-    model = table(train, np.ones((2, 2), dtype=np.float32))
+    model = table(train, np.ones((2, 2), dtype=np.float32)).ranker
     more = Interactions.from_arrays(["eve", "eve", "ann"], ["y", "z", "y"])
     hidden = Hidden(model, [train, more])
     assert rows_as_sets(hidden.of_ids(np.array(["eve", "ann", "zoe"], dtype=object))) == [{1}, {0, 1}, set()]

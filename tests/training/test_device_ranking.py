@@ -8,19 +8,26 @@ import pytest
 pytest.importorskip("torch")
 
 import taylorank as tr
-from taylorank.data import CSR, planted
+from taylorank.data import CSR, Ids, Interactions, planted
+from taylorank.kernels import ItemVectors
 from taylorank.kernels import top_k as kernel
-from taylorank.training import device_top_k, restore
+from taylorank.ranking import Ranker, Vectors, recommend
+from taylorank.training import device_ranking, restore
 
 
-def both(users, items, **more):
-    return device_top_k.top_k(users, items, device="cpu", **more), kernel(users, items, **more)
+def both(users, items, *, k, seen, allowed=None):
+    """The lists of the device with what it leaves to the CPU, and those of the kernel."""
+    data = Interactions(seen, Ids(range(len(users))), Ids(range(len(items))))
+    vectors = Vectors(users, ItemVectors(items))
+    there = device_ranking.DeviceRanking(items, device="cpu")
+    ranker = Ranker(data.users, data.items, data, vectors=vectors, rankable=allowed, on_device=there)
+    return recommend(ranker, data.user_ids, k), kernel(users, items, k=k, seen=seen, allowed=allowed)
 
 
 @pytest.mark.parametrize("k", [1, 5, 20])
 @pytest.mark.parametrize("cells", [64, 1 << 20])
 def test_lists_are_those_of_the_kernel(k, cells, monkeypatch):
-    monkeypatch.setattr(device_top_k, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(device_ranking, "BLOCK_CELLS", cells)
     rng = np.random.default_rng(0)
     data = planted(30, 20, interactions=200)
     users, items = (rng.normal(size=(n, 4)).astype(np.float32) for n in (30, 20))
@@ -40,19 +47,22 @@ def test_equal_scores_come_by_number_and_everything_may_be_hidden():
 
 @pytest.mark.parametrize("cells", [64, 1 << 20])
 def test_a_tree_ranks_as_on_the_cpu(cells, monkeypatch):
-    monkeypatch.setattr(restore, "TREE_CELLS", cells)
     train, _, test = planted(60, 30, interactions=900).split(seed=0)
     model = tr.Neural("hsm", factors=4, epochs=2, batch_size=64, device="cpu").fit(train)
     model.user_factors_[3] = 0  # probabilities of one depth are equal: the CPU must decide
     expected = model.recommend(train.user_ids, n=7)
     figures = tr.evaluate(model, test, metrics=("ndcg@10", "recall@5"))
     calls = []
+    tree = restore.DeviceRanking(
+        model.item_factors, score=restore.tree_of(model)[0].scores, block_cells=cells, device="cpu"
+    )
 
-    def there(users, **more):
-        calls.append(len(users))
-        return restore.best_of_tree(model, users, **more)
+    def there(rows, **more):
+        calls.append(len(rows))
+        return tree(rows, **more)
 
-    monkeypatch.setattr(tr.Neural, "device_best", property(lambda self: there))
+    monkeypatch.setattr(restore, "device_ranking", lambda model: there)
+    model.device = "cpu"  # drops the ranker
     found = model.recommend(train.user_ids, n=7)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-5)

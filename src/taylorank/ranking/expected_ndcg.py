@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 
 from taylorank.data import Interactions, Truth
 from taylorank.errors import DataError, ParameterError
-from taylorank.ranking.best import best_items
-from taylorank.ranking.mask import Hidden, hide, seen_parts
-from taylorank.ranking.scorer import Scorer
+from taylorank.ranking.lists import best_items
+from taylorank.ranking.masks import Hidden, hide, seen_parts
+from taylorank.ranking.ranker import Rankable, Ranker, ranker_of
 
 BLOCK_CELLS = 1 << 21
 
 
 def regret(
-    model: Scorer, test: Interactions, *, k: int = 10, seen: Interactions | Sequence[Interactions] | None = None
+    model: Rankable, test: Interactions, *, k: int = 10, seen: Interactions | Sequence[Interactions] | None = None
 ) -> dict[str, float]:
     """Return {"regret@k", "expected_ndcg@k", "best_ndcg@k"}, means over the users who have test items.
 
@@ -43,23 +43,23 @@ def regret(
     >>> regret(Oracle(train), test)["regret@10"] < 1e-6
     True
     """
-    truth = test.truth
+    ranker, truth = ranker_of(model), test.truth
     if truth is None:
         raise DataError("the truth behind this data is not known", "use planted data")
     if k < 1:
         raise ParameterError(f"k={k} is not a cutoff", "give a whole number ≥ 1")
-    if model.users != test.users or model.items != test.items:
+    if ranker.users != test.users or ranker.items != test.items:
         raise DataError("the model and the test data have different ids", "give parts of one split")
     users = np.flatnonzero(test.by_user.row_lengths > 0)
     if not len(users):
         raise DataError("the test data has no interactions", "split with a larger share for test")
-    hidden = Hidden(model, seen_parts(model, seen))
-    best_of, size = best_items(model, hidden)
+    hidden = Hidden(ranker, seen_parts(ranker, seen))
+    best_of, size = best_items(ranker, hidden)
     size = min(size, max(1, BLOCK_CELLS // max(test.n_items, 1)))
     reached = best = 0.0
     for start in range(0, len(users), size):
         block = users[start : start + size]
-        chances = _next_item(truth, model, block, hidden)
+        chances = _next_item(truth, ranker, block, hidden)
         columns, _ = best_of(block, k)
         listed = np.take_along_axis(chances, np.maximum(columns, 0), axis=1)
         reached += _worth(np.where(columns >= 0, listed, 0.0))
@@ -68,9 +68,9 @@ def regret(
     return {f"regret@{k}": best - reached, f"expected_ndcg@{k}": reached, f"best_ndcg@{k}": best}
 
 
-def _next_item(truth: Truth, model: Scorer, users: NDArray[np.int64], hidden: Hidden) -> NDArray[np.float64]:
+def _next_item(truth: Truth, ranker: Ranker, users: NDArray[np.int64], hidden: Hidden) -> NDArray[np.float64]:
     """π of a block of users, (B, N); zeros for one who has met everything."""
-    chances = truth.probabilities(model.users.take(users), model.items.values)
+    chances = truth.probabilities(ranker.users.take(users), ranker.items.values)
     hide(chances, hidden.of(users), value=0.0)
     left = chances.sum(axis=1, keepdims=True)
     np.divide(chances, left, out=chances, where=left > 0)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
+from taylorank.ranking.ranker import Ranker
 from taylorank.ranking.rows import select_entries, take_rows, union
-from taylorank.ranking.scorer import Scorer
 
 
-def seen_parts(model: Scorer, seen: Interactions | Sequence[Interactions] | None) -> list[Interactions]:
+def seen_parts(ranker: Ranker, seen: Interactions | Sequence[Interactions] | None) -> list[Interactions]:
     """Return what to hide: the training data by default, one part, or several."""
     if seen is None:
-        return [model.seen]
+        return [ranker.seen]
     parts: list[Any] = list(seen) if isinstance(seen, list | tuple) else [seen]
     for part in parts:
         if not isinstance(part, Interactions):
@@ -33,12 +33,12 @@ class PartRows:
     ascend on both sides, so a row stays in order when its columns are renamed.
     """
 
-    def __init__(self, model: Scorer, part: Interactions) -> None:
+    def __init__(self, ranker: Ranker, part: Interactions) -> None:
         self.rows, self.users = part.by_user, part.users
-        self.n_items = len(model.items)
-        same_users, same_items = part.users == model.users, part.items == model.items
-        self.row_of_user = None if same_users else part.users.positions(model.users.values)
-        self.column_of_item = None if same_items else model.items.positions(part.items.values).astype(np.int32)
+        self.n_items = len(ranker.items)
+        same_users, same_items = part.users == ranker.users, part.items == ranker.items
+        self.row_of_user = None if same_users else part.users.positions(ranker.users.values)
+        self.column_of_item = None if same_items else ranker.items.positions(part.items.values).astype(np.int32)
 
     def of(self, users: NDArray[np.int64]) -> CSR:
         """Return one row per user, each ascending; users whom the data lacks have an empty one."""
@@ -58,10 +58,10 @@ class PartRows:
 class Hidden:
     """The items that are left out of the ranking of each user: those in any of `masks`."""
 
-    def __init__(self, model: Scorer, masks: Sequence[Interactions]) -> None:
+    def __init__(self, ranker: Ranker, masks: Sequence[Interactions]) -> None:
         for mask in masks:
-            refuse_other_ids(model, mask, "`seen`")
-        self.parts = [PartRows(model, mask) for mask in masks]
+            refuse_other_ids(ranker, mask, "`seen`")
+        self.parts = [PartRows(ranker, mask) for mask in masks]
 
     def of(self, users: NDArray[np.int64]) -> CSR | None:
         """Return one row per user, ascending and unique; None if there are no masks."""
@@ -76,13 +76,13 @@ class Hidden:
         return reduce(union, (part.of_ids(ids) for part in self.parts))
 
 
-def dense_block(model: Scorer, users: NDArray[np.int64], given: NDArray[np.float32]) -> NDArray[np.float32]:
+def dense_block(ranker: Ranker, users: NDArray[np.int64], given: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return a copy of what a model gives for a block of users; raise unless it is (B, N) numbers."""
     block = np.array(given, dtype=np.float32)
-    if block.shape != (len(users), len(model.items)):
+    if block.shape != (len(users), len(ranker.items)):
         raise DataError(
-            f"{type(model).__name__} gives an array of shape {block.shape} for {len(users)} users",
-            f"return ({len(users)}, {len(model.items)}): one row per user, one column per item",
+            f"{ranker.name} gives an array of shape {block.shape} for {len(users)} users",
+            f"return ({len(users)}, {len(ranker.items)}): one row per user, one column per item",
         )
     with np.errstate(over="ignore", invalid="ignore"):  # a sum is quicker than a test of each value; ∞ − ∞ is tested
         broken = np.isnan(block.sum(axis=1))
@@ -90,15 +90,15 @@ def dense_block(model: Scorer, users: NDArray[np.int64], given: NDArray[np.float
         rows = np.flatnonzero(broken)
         rows = rows[np.isnan(block[rows]).any(axis=1)]
         if len(rows):
-            raise not_a_number(model, int(users[rows[0]]))
+            raise not_a_number(ranker, int(users[rows[0]]))
     return block
 
 
-def not_a_number(model: Scorer, user: int) -> DataError:
+def not_a_number(ranker: Ranker, user: int) -> DataError:
     """Return the error for a user whose scores cannot be ranked."""
-    who = model.users.take([user]).tolist()[0]
+    who = ranker.users.take([user]).tolist()[0]
     return DataError(
-        f"{type(model).__name__} gives user {who!r} a score that is not a number",
+        f"{ranker.name} gives user {who!r} a score that is not a number",
         "fit it again with more regularization, or look where its numbers come from",
     )
 
@@ -109,9 +109,9 @@ def hide(scores: NDArray[Any], rows: CSR | None, *, value: float = -np.inf) -> N
         scores[rows.row_of_entry(), rows.indices] = value
 
 
-def refuse_other_ids(model: Scorer, data: Interactions, what: str) -> None:
+def refuse_other_ids(ranker: Ranker, data: Interactions, what: str) -> None:
     """Raise if the ids are of another type: they would match nothing, and a mask, say, would hide nothing."""
-    for side, own, other in (("user", model.users, data.users), ("item", model.items, data.items)):
+    for side, own, other in (("user", ranker.users, data.users), ("item", ranker.items, data.items)):
         if own.is_text != other.is_text and len(own) and len(other):
             kinds = ["text" if ids.is_text else "integers" for ids in (own, other)]
             raise DataError(

@@ -1,10 +1,10 @@
-"""The running accounts of an evaluation: each takes block after block of users and keeps one kind of metric."""
+"""The running sums of an evaluation: each takes block after block of users and keeps one kind of metric."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,21 +23,21 @@ from taylorank.metrics import (
     listed_probability,
     weighted_mean,
 )
-from taylorank.ranking.best import ranked_scores, users_per_block
-from taylorank.ranking.mask import Hidden, PartRows, dense_block, hide
+from taylorank.ranking.lists import ranked_scores, users_per_block
+from taylorank.ranking.masks import Hidden, PartRows, dense_block, hide
+from taylorank.ranking.ranker import Ranker
 from taylorank.ranking.relevance import Relevance
 from taylorank.ranking.rows import take_rows
-from taylorank.ranking.scorer import Scorer, ScoresOf
 
 Values = NDArray[np.float64]
-OF_ITEMS = ("novelty", "popularity")  # metrics that ask how often training met an item
+NEED_ITEM_COUNTS = ("novelty", "popularity")  # metrics that ask how often training met an item
 
 
 @dataclass(frozen=True)
 class Task:
     """What is evaluated on what: the same for all blocks. `counts` is the data that tells how popular items are."""
 
-    model: Scorer
+    ranker: Ranker
     truth: Relevance
     hidden: Hidden
     counts: Interactions
@@ -52,7 +52,7 @@ class Block:
     judged: Judged
 
 
-class Account(Protocol):
+class Accumulator(Protocol):
     """One kind of metric: `values` and `weights` hold (users,) arrays by metric, where it has such."""
 
     values: dict[str, Values]
@@ -67,19 +67,19 @@ class Account(Protocol):
         ...
 
 
-def open_accounts(wanted: Sequence[Wanted], task: Task) -> list[Account]:
-    """Return the accounts that these metrics need."""
-    kinds: list[tuple[Callable[[Sequence[Wanted], Task], Account], Sequence[str]]] = [
-        (ListAccount, [*METRICS]),
-        (CatalogueAccount, [*CATALOGUE_METRICS]),
-        (AucAccount, ["auc"]),
-        (CalibrationAccount, [*CALIBRATION]),
+def accumulators_for(wanted: Sequence[Wanted], task: Task) -> list[Accumulator]:
+    """Return the accumulators that these metrics need."""
+    kinds: list[tuple[Callable[[Sequence[Wanted], Task], Accumulator], Sequence[str]]] = [
+        (ListAccumulator, [*METRICS]),
+        (CatalogueAccumulator, [*CATALOGUE_METRICS]),
+        (AucAccumulator, ["auc"]),
+        (CalibrationAccumulator, [*CALIBRATION]),
     ]
     chosen = [(kind, [w for w in wanted if w.name in names]) for kind, names in kinds]
     return [kind(own, task) for kind, own in chosen if own]
 
 
-class ListAccount:
+class ListAccumulator:
     """Metrics of each user's list; the result is their mean."""
 
     def __init__(self, wanted: Sequence[Wanted], task: Task) -> None:
@@ -87,7 +87,7 @@ class ListAccount:
         self.wanted = wanted
         self.values = {str(w): np.empty(n_users) for w in wanted}
         self.weights = {str(w): np.empty(n_users) for w in wanted if w.name in WEIGHTS}
-        self.item_counts = _item_counts(task) if any(w.name in OF_ITEMS for w in wanted) else None
+        self.item_counts = _item_counts(task) if any(w.name in NEED_ITEM_COUNTS for w in wanted) else None
 
     def add(self, block: Block) -> None:
         """Take the next users in."""
@@ -112,14 +112,14 @@ class ListAccount:
         return {name: weighted_mean(values, self.weights.get(name)) for name, values in self.values.items()}
 
 
-class CatalogueAccount:
+class CatalogueAccumulator:
     """Metrics of all lists together; no user has a value of their own."""
 
     def __init__(self, wanted: Sequence[Wanted], task: Task) -> None:
         self.wanted = wanted
         self.values: dict[str, Values] = {}
         self.weights: dict[str, Values] = {}
-        self.shown = {w.cutoff: np.zeros(len(task.model.items), dtype=np.int64) for w in wanted}
+        self.shown = {w.cutoff: np.zeros(len(task.ranker.items), dtype=np.int64) for w in wanted}
 
     def add(self, block: Block) -> None:
         """Count the lists that show each item."""
@@ -132,19 +132,19 @@ class CatalogueAccount:
         return {str(w): CATALOGUE_METRICS[w.name](self.shown[w.cutoff]) for w in self.wanted}
 
 
-class AucAccount:
+class AucAccumulator:
     """AUC over all candidates of each user, from rows of scores held for a few users at a time."""
 
     def __init__(self, wanted: Sequence[Wanted], task: Task) -> None:
         self.task = task
-        self.scores_of = ranked_scores(task.model, task.hidden)
+        self.scores_of = ranked_scores(task.ranker, task.hidden)
         self.values = {str(w): np.empty(len(task.truth.users)) for w in wanted}
         self.weights: dict[str, Values] = {}
 
     def add(self, block: Block) -> None:
         """Take the next users in."""
         truth = self.task.truth
-        for part in _parts(block.users, users_per_block(self.task.model)):
+        for part in _parts(block.users, users_per_block(self.task.ranker)):
             relevant = take_rows(truth.rows, np.arange(part.start, part.stop))
             self.values["auc"][part] = auc(self.scores_of(truth.users[part]), relevant, of=truth.counts[part])
 
@@ -153,7 +153,7 @@ class AucAccount:
         return {name: weighted_mean(values) for name, values in self.values.items()}
 
 
-class CalibrationAccount:
+class CalibrationAccumulator:
     """Stated probabilities of the items in the lists, against whether they are in the test row.
 
     A model states p(y | x), which sums to 1 over the items. Negative ones count as 0, seen items are taken out and
@@ -164,7 +164,7 @@ class CalibrationAccount:
         self.wanted, self.task = wanted, task
         self.values: dict[str, Values] = {}
         self.weights: dict[str, Values] = {}
-        self.state = stated_probabilities(task.model)
+        task.ranker.check_probabilities()
         length = max(w.cutoff or 0 for w in wanted)
         self.predicted = np.full((len(task.truth.users), length), np.nan)
         self.outcome = np.zeros(self.predicted.shape, dtype=bool)
@@ -172,7 +172,7 @@ class CalibrationAccount:
     def add(self, block: Block) -> None:
         """Take the next users in."""
         truth, length = self.task.truth, self.predicted.shape[1]
-        for part in _parts(block.users, users_per_block(self.task.model)):
+        for part in _parts(block.users, users_per_block(self.task.ranker)):
             here = slice(part.start - block.users.start, part.stop - block.users.start)
             ranked = block.ranked[here, :length]
             stated = self._stated(truth.users[part], ranked)
@@ -182,7 +182,7 @@ class CalibrationAccount:
 
     def _stated(self, users: NDArray[np.int64], ranked: NDArray[np.int64]) -> Values:
         """Probabilities of the items in the lists, (B, k), among what the users have not seen."""
-        stated = dense_block(self.task.model, users, self.state(users))
+        stated = dense_block(self.task.ranker, users, self.task.ranker.probabilities_of(users))
         np.maximum(stated, 0, out=stated)
         hide(stated, self.task.hidden.of(users), value=0.0)
         total = stated.sum(axis=1, keepdims=True, dtype=np.float64)
@@ -200,16 +200,6 @@ class CalibrationAccount:
         return found
 
 
-def stated_probabilities(model: Any) -> ScoresOf:
-    """Return what gives p(y | x) for a block of users, (B, N): `model.probabilities`."""
-    if not hasattr(model, "probabilities"):
-        raise ParameterError(
-            f"{type(model).__name__} states no probabilities", "leave ece out, or use a model that does, such as RG2"
-        )
-    stated: ScoresOf = model.probabilities
-    return stated
-
-
 def _item_counts(task: Task) -> Values:
     """How often `counts` met each item of the model."""
     if not task.counts.nnz:
@@ -217,11 +207,11 @@ def _item_counts(task: Task) -> Values:
             "the model has no training data that says how popular items are",
             "give counts=train, or take a model that was saved with its seen items",
         )
-    part = PartRows(task.model, task.counts)
+    part = PartRows(task.ranker, task.counts)
     columns = task.counts.by_user.indices
     if part.column_of_item is not None:
         columns = part.column_of_item[columns]
-    counts: Values = np.bincount(columns[columns >= 0], minlength=len(task.model.items)).astype(np.float64)
+    counts: Values = np.bincount(columns[columns >= 0], minlength=len(task.ranker.items)).astype(np.float64)
     return counts
 
 

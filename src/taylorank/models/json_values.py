@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 
 
-def told(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Return NumPy's numbers as numbers, arrays and sparse matrices by size and hash of all they hold, else the repr.
 
-    Two files with the same words are then of the same parameters: a print leaves out the middle of a large matrix.
+    Two files that hold the same text are then of the same parameters: a print leaves out the middle of a large matrix.
 
-    >>> told(np.float32(0.5)), told(sparse.eye_array(3))[:6]
+    >>> plain_value(np.float32(0.5)), plain_value(sparse.eye_array(3))[:6]
     (0.5, '3 × 3 ')
     """
     if isinstance(value, np.generic):

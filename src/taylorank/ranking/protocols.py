@@ -13,9 +13,9 @@ from typing import Any, Literal, Protocol
 
 from taylorank.data import HeldOut, Interactions, check_leakage, merge, share_ids
 from taylorank.errors import DataError, ParameterError
-from taylorank.ranking.evaluate import evaluate
-from taylorank.ranking.evaluation import Evaluation
-from taylorank.ranking.scorer import Scorer
+from taylorank.ranking.evaluated import Evaluation
+from taylorank.ranking.evaluation import evaluate
+from taylorank.ranking.ranker import Rankable
 
 Phase = Literal["valid", "test"]
 Published = tuple[Interactions, Interactions]
@@ -49,7 +49,7 @@ class Prepared:
         """Whether the chosen model is fitted again, to more than it was chosen on."""
         return self.full_train is not self.train
 
-    def evaluate(self, model: Scorer, phase: Phase, **options: Any) -> Evaluation:
+    def evaluate(self, model: Rankable, phase: Phase, **options: Any) -> Evaluation:
         """Evaluate a model on validation or test data, held-out users folded in; options are those of `evaluate`."""
         if phase not in ("valid", "test"):
             raise ParameterError(f"phase={phase!r} is unknown", 'choose "valid" or "test"')
@@ -197,10 +197,10 @@ def _whole(data: Any, name: str) -> Interactions:
     return data
 
 
-def _folded(model: Any, shown: Interactions) -> Scorer:
+def _folded(model: Any, shown: Interactions) -> Rankable:
     if not hasattr(model, "fold_in"):
         raise ParameterError(
             f"{type(model).__name__} cannot take in new users", "choose a model with fold_in, or another protocol"
         )
-    folded: Scorer = model.fold_in(shown)
+    folded: Rankable = model.fold_in(shown)
     return folded

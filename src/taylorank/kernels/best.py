@@ -1,0 +1,209 @@
+"""The k best items of each user, without the matrix of all scores."""
+
+from __future__ import annotations
+
+import operator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from taylorank.data.csr import CSR
+from taylorank.errors import ParameterError
+from taylorank.kernels import backend, reference
+
+MASKED_SHARE = 0.2  # of a catalogue, below which the allowed items are laid out by themselves
+REMEDY = "check the factors for values that are infinite or not a number"
+
+
+class ItemVectors:
+    """Q (N, K) in single precision, laid out for the native kernel at its first use and kept so for the next.
+
+    One call of `top_k` reads Q once, however few its users are; laying it out anew each time would cost ten times that.
+
+    >>> items = ItemVectors(np.array([[3.0, 1.0], [2.0, 5.0]]))
+    >>> top_k(np.array([[0.0, 1.0]]), items, k=1)[0]
+    array([[1]])
+    """
+
+    def __init__(self, factors: NDArray[Any]) -> None:
+        self.factors = _checked_factors(factors, "item_factors")
+        self._panels: Any = None
+
+    def __len__(self) -> int:
+        return len(self.factors)
+
+    @cached_property
+    def inverse_norms(self) -> NDArray[np.float32]:
+        """1 / |Q_y|, (N,); 0 where Q_y = 0."""
+        norms = np.sqrt(np.einsum("ij,ij->i", self.factors, self.factors, dtype=np.float64))
+        inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+        limited: NDArray[np.float32] = np.minimum(inverse, np.finfo(np.float32).max).astype(np.float32)
+        return limited
+
+    def panels(self, threads: int) -> Any:
+        """Return what the native kernel reads."""
+        if self._panels is None:
+            self._panels = _laid_out(self.factors, None, threads)
+        return self._panels
+
+
+def _laid_out(factors: NDArray[np.float32], chosen: NDArray[np.int32] | None, threads: int) -> Any:
+    assert backend.native is not None
+    return backend.native.ItemPanels(factors, chosen, level=backend.simd_level(), threads=threads)
+
+
+def top_k(
+    user_factors: NDArray[Any],
+    item_factors: NDArray[Any] | ItemVectors,
+    *,
+    k: int,
+    scales: NDArray[Any] | None = None,
+    offsets: NDArray[Any] | None = None,
+    seen: CSR | None = None,
+    allowed: ArrayLike | None = None,
+    num_threads: int | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return item numbers and scores of the k largest a_y (P_x · Q_y) + b_y of each row x, best first.
+
+    Shapes: `user_factors` is P (B, K), `item_factors` is Q (N, K), `scales` is a (N,) and 1 by default, `offsets` is b
+    (N,) and 0 by default; the results are (B, k). Factors are float32; float64 is converted. Row x of `seen` holds the
+    items to leave out for row x of P, ascending; `allowed` (N,) says which items may be ranked at all. Of equal scores
+    the lower item number comes first; a score of −inf is left out; a score that is not a number is an error. Short
+    lists are padded with -1 and NaN. Native kernels take numbers below 1e-38 for 0, which is a hundred times faster
+    where a penalty has driven factors to nothing.
+
+    No more than the scores of a few hundred pairs exist at a time, but Q is laid out anew; `ItemVectors` keeps that for
+    the next call. A product is a sum in the order of the columns, so native kernels give the same bits for any number
+    of threads and any B and N. The levels avx2 and avx512 agree as well; baseline has no fused multiply-add and may
+    differ in the last bits.
+
+    >>> P, Q = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[3.0, 1.0], [2.0, 5.0], [3.0, 0.0]])
+    >>> top_k(P, Q, k=2)[0]
+    array([[0, 2],
+           [1, 0]])
+    """
+    kept = isinstance(item_factors, ItemVectors)
+    items = item_factors if isinstance(item_factors, ItemVectors) else ItemVectors(item_factors)
+    P, Q = _checked_factors(user_factors, "user_factors"), items.factors
+    if P.shape[1] != Q.shape[1]:
+        raise ParameterError(
+            f"users have {P.shape[1]} factors but items have {Q.shape[1]}", "pass the factors of one model"
+        )
+    k, threads = _checked_length(k), backend.thread_count(num_threads)
+    if seen is not None and (seen.n_rows, seen.n_columns) != (len(P), len(Q)):
+        raise ParameterError(
+            f"seen is {seen.n_rows} × {seen.n_columns} but there are {len(P)} users and {len(Q)} items",
+            "take the rows of these users",
+        )
+    may_rank = None if allowed is None else _checked_allowed(allowed, len(Q))
+    a, b = (_checked_line(line, name, len(Q)) for line, name in ((scales, "scales"), (offsets, "offsets")))
+    if backend.native is None:
+        return reference.top_k(P, Q, k=k, scales=a, offsets=b, seen=seen, allowed=may_rank)
+    ids, scores = _empty_lists(len(P), min(k, len(Q)))
+    if ids.shape[1]:
+        rows = (None, None) if seen is None else (_index(seen.indptr, np.int64), _index(seen.indices, np.int32))
+        panels, lines = _chosen_panels(items, kept, may_rank, threads, lines=(a, b))
+        try:
+            backend.native.top_k(P, panels, *lines, *rows, ids, scores, threads=threads)
+        except ValueError as error:
+            raise ParameterError(str(error), reference.REMEDY if "seen" in str(error) else REMEDY) from error
+    return reference.pad_lists(ids, scores, k)
+
+
+def _chosen_panels(
+    items: ItemVectors,
+    kept: bool,
+    allowed: NDArray[np.bool_] | None,
+    threads: int,
+    *,
+    lines: tuple[NDArray[np.float32] | None, ...],
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return panels of the items to rank, and scales, offsets and mask of what is in them.
+
+    A small part of a large catalogue is laid out by itself: most of what a pass over all would read is not wanted.
+    """
+    if allowed is None:
+        return items.panels(threads), (*lines, None)
+    if kept and np.count_nonzero(allowed) >= MASKED_SHARE * len(items):
+        return items.panels(threads), (*lines, allowed.view(np.uint8))
+    chosen = np.flatnonzero(allowed).astype(np.int32)
+    part = tuple(None if line is None else line[chosen] for line in lines)
+    return _laid_out(items.factors, chosen, threads), (*part, None)
+
+
+def _checked_line(line: NDArray[Any] | None, name: str, n_items: int) -> NDArray[np.float32] | None:
+    if line is None:
+        return None
+    values = np.ascontiguousarray(line, dtype=np.float32)
+    if values.shape != (n_items,):
+        raise ParameterError(f"{name} have shape {values.shape}", f"give one number for each of {n_items} items")
+    return values
+
+
+def top_k_scores(
+    scores: NDArray[Any], k: int, *, num_threads: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return columns and values of the k largest of each row of scores (B, N), best first, (B, k).
+
+    For models that score blocks of users themselves; `top_k` needs no such block. Of equal scores the lower column
+    comes first; −inf is left out; NaN is an error. Short lists are padded with -1 and NaN.
+
+    >>> top_k_scores(np.array([[1.0, 3.0, 3.0], [0.0, -np.inf, 1.0]], dtype=np.float32), 3)[0]
+    array([[ 1,  2,  0],
+           [ 2,  0, -1]])
+    """
+    given = _checked_factors(scores, "scores")
+    k, threads = _checked_length(k), backend.thread_count(num_threads)
+    if backend.native is None:
+        return reference.top_k_scores(given, k)
+    ids, best = _empty_lists(len(given), min(k, given.shape[1]))
+    if ids.shape[1]:
+        try:
+            backend.native.top_k_scores(given, ids, best, level=backend.simd_level(), threads=threads)
+        except ValueError as error:
+            raise ParameterError(str(error), REMEDY) from error
+    return reference.pad_lists(ids, best, k)
+
+
+def _checked_factors(factors: NDArray[Any], name: str) -> NDArray[np.float32]:
+    factors = np.asarray(factors)
+    if factors.dtype not in (np.float32, np.float64):
+        raise ParameterError(f"{name} are {factors.dtype}", "convert them with .astype(np.float32)")
+    if factors.ndim != 2:
+        raise ParameterError(f"{name} have shape {factors.shape}", "pass a matrix")
+    return np.ascontiguousarray(factors, dtype=np.float32)
+
+
+def _checked_length(k: int) -> int:
+    try:
+        length = operator.index(k)
+    except TypeError:
+        length = 0
+    if length < 1:
+        raise ParameterError(f"k is {k!r}", "give a whole number of at least 1")
+    return length
+
+
+def _checked_allowed(allowed: ArrayLike, n_items: int) -> NDArray[np.bool_]:
+    mask = np.ascontiguousarray(allowed)
+    if mask.dtype != np.bool_ or mask.shape != (n_items,):
+        raise ParameterError(
+            f"allowed is {mask.dtype} {mask.shape} but there are {n_items} items", "pass one bool per item"
+        )
+    return mask
+
+
+def _index(array: NDArray[Any], dtype: type[np.integer[Any]]) -> NDArray[Any]:
+    array = np.asarray(array)
+    if array.ndim != 1 or not np.can_cast(array.dtype, dtype, "safe"):
+        raise ParameterError(
+            f"an index array of seen is {array.dtype} with shape {array.shape}",
+            f"make it one-dimensional and {np.dtype(dtype)}",
+        )
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def _empty_lists(users: int, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    return np.empty((users, k), dtype=np.int64), np.empty((users, k), dtype=np.float32)

@@ -1,0 +1,135 @@
+"""Fitting factors P (M, K) and Q (N, K) by a solver, and what comes after: users and data that were not there.
+
+Functions that factor models take as their methods. A model gives `_solve` (all of a fit), `_sweep` (some sweeps from a
+given Q) and `_check` (refuse parameters that the data does not allow).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from taylorank.checks import check_whole
+from taylorank.data import Interactions, merge, read_interactions
+from taylorank.errors import DataError, ParameterError
+from taylorank.kernels.threads import on_own_threads
+from taylorank.models.checkpoint import open_checkpoint
+from taylorank.models.factor import FactorModel, Floats
+from taylorank.models.fitting import FitMonitor, FitProgress, Step, as_before_on_failure, check_metric
+from taylorank.models.histories import training_data
+from taylorank.models.parameters import check_parameters
+from taylorank.models.recommender import Recommender
+from taylorank.solvers import AlsSweep
+
+Model = TypeVar("Model", bound=Recommender)
+
+
+@on_own_threads
+def fit_factors(
+    self: Model,
+    train: Any,
+    valid: Interactions | None = None,
+    callback: Callable[[FitProgress], object] | None = None,
+    *,
+    metric: str = "ndcg@10",
+    patience: int = 3,
+    start: Recommender | None = None,
+    checkpoint: str | Path | None = None,
+) -> Model:
+    """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
+
+    `callback` hears of every sweep or pass (`FitProgress`) and stops the fit by returning True. With `valid` the
+    `metric` is measured after each sweep; ALS then stops when it has not improved for `patience` sweeps and keeps the
+    best. `start`, a fitted model, is where ALS begins: its item factors, where it knows the item. If the fit is
+    interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call then goes on from there and ends with
+    the same bits as a fit that was never interrupted. A fit that does not end leaves the model as it was.
+    """
+    model: Any = self
+    data = training_data(train)
+    held_out = None if valid is None else read_interactions(valid)
+    check_parameters(self)
+    model._check(data)
+    check_metric(metric)
+    kept = None if checkpoint is None else open_checkpoint(checkpoint, self, data, valid=held_out, metric=metric)
+    monitor = FitMonitor(valid=held_out, metric=metric, patience=patience, callback=callback, checkpoint=kept)
+    with as_before_on_failure(self):
+        self.train_ = data
+        with kept or nullcontext():
+            begin = kept.state if kept is not None and kept.state is not None else factors_from(start, self, data)
+            model.user_factors_, model.item_factors_ = model._solve(data, monitor, begin)
+        if monitor.best is not None:
+            model.user_factors_, model.item_factors_ = monitor.best.arrays["users"], monitor.best.arrays["items"]
+        elif held_out is not None:
+            monitor.history.append({**monitor.history[-1], "metric": monitor.measure(self)})
+        model.history_ = monitor.history
+    return self
+
+
+@on_own_threads
+def partial_fit_factors(self: Model, data: Any, *, sweeps: int = 1) -> Model:
+    """Take in more data: new users, new items, more of known ones; a fit from scratch is not needed.
+
+    The data is merged with what was there (of repeated pairs the new one counts), everything that the objective
+    derives from it (proposal q, context weights, popularity) is computed anew over all of it, λ stays; then `sweeps`
+    exact sweeps begin from the item factors (new items from 0), and the users are folded in once more.
+    """
+    model: Any = self
+    check_whole(sweeps, "sweeps")
+    if not self._trained_on.is_of(self.seen):
+        raise DataError(
+            "this model no longer has the data that it was fitted to",
+            "grow the fitted one, saved with its seen items",
+        )
+    merged = merge(self.seen, read_interactions(data))
+    start = factors_from(self, self, merged)
+    model._check(merged)
+    with as_before_on_failure(self):
+        _, model.item_factors_ = model._sweep(merged, start, sweeps)
+        self.train_ = merged
+        model.user_factors_ = np.zeros((merged.n_users, model.item_factors_.shape[1]), model.item_factors_.dtype)
+        model.user_factors_ = self.ranker.for_histories(merged).vectors.users  # type: ignore[union-attr]
+    return self
+
+
+def factors_from(start: Any, model: Any, data: Interactions) -> Floats | None:
+    """Return Q to begin from, over the items of `data`; items that `start` does not know begin at 0."""
+    if start is None:
+        return None
+    factors = item_factors_of(start)
+    if factors.shape[1] != model.factors:
+        raise ParameterError(f"start has {factors.shape[1]} factors, this model {model.factors}", "make them equal")
+    position = start.items.positions(data.item_ids)
+    if not (position >= 0).any():  # ALS would stay at 0 for ever
+        raise DataError("start knows none of these items", "check that both use the same ids, or begin without it")
+    known = np.where(position >= 0, position, 0)
+    return np.where((position >= 0)[:, None], factors[known], factors.dtype.type(0))
+
+
+def item_factors_of(start: Any) -> Floats:
+    """Return Q of a fitted factor model; anything else is refused."""
+    if not isinstance(start, FactorModel):
+        raise ParameterError(f"start={start!r} has no item factors", "give a fitted factor model, such as IALS")
+    return start.item_factors
+
+
+def with_factors(model: Model, factors: tuple[Floats, Floats]) -> Model:
+    """Return this model with other factors."""
+    other: Any = copy.copy(model)
+    other.user_factors_, other.item_factors_ = factors
+    return other  # type: ignore[no-any-return]
+
+
+def sweep_step(model: Recommender, sweep: AlsSweep, *, with_loss: bool) -> Step:
+    """Return a sweep of ALS as a monitor takes it."""
+    return Step(
+        sweep.sweep,
+        loss_of=lambda: sweep.loss,
+        snapshot=lambda: with_factors(model, sweep.factors),
+        arrays=lambda: dict(zip(("users", "items"), sweep.factors, strict=True)),
+        with_loss=with_loss,
+    )

@@ -1,0 +1,130 @@
+"""The vector of a user from a history, the item factors being given: exact, and nothing is refitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from taylorank.data import CSR, Interactions
+from taylorank.kernels import RowSystem, gather_sum, row_solve
+from taylorank.objectives import ItemSums
+from taylorank.objectives.rg import context_weights
+from taylorank.solvers.row_als import RowObjective
+
+Floats = NDArray[Any]
+BLOCK_ROWS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class SharedFoldIn:
+    """P_x = a_x (Σ_y r_xy Q_y / I_x − qᵀQ) B with B = (Qᵀ diag(q) Q + λ I)⁻¹: one matrix for all users.
+
+    a_x = c_x / (c_x + κ), c_x = I_x^ρ, and with κ the penalty of x is λ (c_x + κ). Without history P_x = 0.
+    """
+
+    item_factors: Floats  # Q, (N, K)
+    proposal: NDArray[np.float64]  # q, (N,)
+    penalty: float  # λ
+    context_exponent: float  # ρ
+    score_penalty: float  # κ
+
+    @cached_property
+    def system(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """qᵀQ and B; computed at the first fold-in."""
+        width = self.item_factors.shape[1]
+        centre, gram = np.zeros(width), self.penalty * np.eye(width)
+        for start in range(0, len(self.item_factors), BLOCK_ROWS):
+            Q = self.item_factors[start : start + BLOCK_ROWS].astype(np.float64)
+            q = self.proposal[start : start + BLOCK_ROWS]
+            centre += q @ Q
+            gram += (Q * q[:, None]).T @ Q
+        return centre, linalg.pinvh(gram)
+
+    def rows(self, histories: Interactions) -> Floats:
+        """Return P of each user, (B, K)."""
+        totals, shrinkage = self._shrinkage(histories)
+        scale = np.divide(shrinkage, totals, out=np.zeros_like(totals), where=totals > 0)
+        centre, B = self.system
+        rows, Q = used_items(histories.by_user, self.item_factors)
+        P: Floats = (gather_sum(rows, Q.astype(np.float64)) * scale[:, None] - np.outer(shrinkage, centre)) @ B
+        return P.astype(self.item_factors.dtype)
+
+    def parts(self, history: Interactions) -> NDArray[np.float64]:
+        """part_j = a_x (r_j / I_x) (Q_j − qᵀQ) B, (n, K)."""
+        centre, B = self.system
+        strengths = history.strengths.astype(np.float64)
+        shares = self._shrinkage(history)[1] * strengths / strengths.sum()
+        Q = self.item_factors[history.by_user.indices].astype(np.float64)
+        parts: NDArray[np.float64] = shares[:, None] * ((Q - centre) @ B)
+        return parts
+
+    def _shrinkage(self, data: Interactions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """I_x and a_x; both 0 without history."""
+        totals, c = context_weights(data, self.context_exponent)
+        return totals, np.divide(c, c + self.score_penalty, out=np.zeros_like(c), where=c > 0)
+
+
+class RowFoldIn:
+    """P_x = H_x⁻¹ b_x, a system for each row (see `objectives.weighted`); its sums over all items are kept."""
+
+    def __init__(self, item_factors: Floats, objective: Callable[[Interactions], RowObjective]) -> None:
+        self.item_factors, self.objective = item_factors, objective
+        self._sums: ItemSums | None = None
+
+    def _system(self, data: Interactions) -> RowSystem:
+        objective = self.objective(data)
+        if self._sums is None:
+            self._sums = objective.item_sums(self.item_factors)
+        return objective.user_system(self.item_factors, self._sums)
+
+    def rows(self, histories: Interactions) -> Floats:
+        """Return P of each user, (B, K)."""
+        if not histories.nnz:
+            return np.zeros((histories.n_users, self.item_factors.shape[1]), dtype=self.item_factors.dtype)
+        system = self._system(histories)
+        rows, Q = used_items(system.rows, self.item_factors)
+        return row_solve(replace(system, rows=rows), Q, method="cholesky")
+
+    def parts(self, history: Interactions) -> NDArray[np.float64]:
+        """part_j = H⁻¹ (t_j Q_j + share_j h g), (n, K); what belongs to no item is shared by strength."""
+        strengths = history.strengths.astype(np.float64)
+        return row_parts(self._system(history), self.item_factors, shares=strengths / strengths.sum())
+
+
+def used_items(rows: CSR, factors: Floats) -> tuple[CSR, Floats]:
+    """Return the rows over the items that they hold, and the factors of these: a few of a large catalogue."""
+    if 2 * rows.nnz > len(factors):
+        return rows, factors
+    items, positions = np.unique(rows.indices, return_inverse=True)
+    return CSR(rows.indptr, positions.astype(np.int32), rows.weights, len(items)), factors[items]
+
+
+def row_parts(system: RowSystem, factors: Floats, *, shares: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    """Return (n, K) parts with Σ_j part_j = P_x, for a system of one row: part_j = H⁻¹ (t_j Q_j + share_j h g).
+
+    `shares` (n,), which sum to 1, divide the part h g of the right side that belongs to no entry (default: equally).
+
+    >>> Q = np.array([[1.0], [2.0]])
+    >>> rows = CSR(np.array([0, 2]), np.array([0, 1], dtype=np.int32), None, 2)
+    >>> row_parts(RowSystem(rows, Q.T @ Q, background=0.0, regularization=5.0), Q)  # 1/(1 + 4 + 5), 2/(1 + 4 + 5)
+    array([[0.1],
+           [0.2]])
+    """
+    chosen = factors[system.rows.indices].astype(np.float64)  # (n, K)
+    w, t = (np.broadcast_to(np.asarray(v, dtype=np.float64), len(chosen)) for v in (system.weights, system.targets))
+    a, ridge = (float(np.ravel(value)[0]) for value in (system.background, system.regularization))
+    H = a * system.gram + (chosen * w[:, None]).T @ chosen + ridge * np.eye(chosen.shape[1])
+    right = chosen * t[:, None]
+    if system.offsets is not None and system.direction is not None:
+        shares = np.full(len(chosen), 1 / max(len(chosen), 1)) if shares is None else shares
+        right += np.multiply.outer(shares * float(np.ravel(system.offsets)[0]), system.direction)
+    if system.tilt is not None:
+        f, m = system.tilt.rows[0], system.tilt.mean
+        H -= np.outer(f, m) + np.outer(m, f) + float(np.ravel(system.tilt.scales)[0]) * np.outer(m, m)
+    return np.linalg.solve(H, right.T).T.astype(np.float64, copy=False)

@@ -1,0 +1,78 @@
+"""What an evaluation found: means, and behind them users, intervals and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class EvaluatedUsers:
+    """Who counts in the means, and who does not.
+
+    Parameters
+    ----------
+    evaluated
+        Users with test items whom the model knows: the means are over them.
+    without_items, unknown
+        Users left out: no test items; not known to the model.
+    unknown_items
+        Test interactions of the evaluated users with items that the model does not know. They count as misses.
+    """
+
+    evaluated: int
+    without_items: int
+    unknown: int
+    unknown_items: int
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """How many users are left out, by reason."""
+        return {"no test items": self.without_items, "unknown to the model": self.unknown}
+
+
+class Evaluation(dict[str, float]):
+    """{"ndcg@10": mean over users, …}: a dictionary, and more.
+
+    Parameters
+    ----------
+    means
+        The value of each metric.
+    users
+        How many users were evaluated and how many left out, and why.
+    per_user, user_ids
+        With `per_user=True`: metric → value of each evaluated user, and their ids. A value that is not defined for a
+        user (such as AUC without any item to lose to) is NaN and left out of the mean.
+    intervals
+        With `confidence=…`: metric → (low, high), by bootstrap over users. Metrics of all lists together have none.
+    """
+
+    def __init__(
+        self,
+        means: Mapping[str, float],
+        *,
+        users: EvaluatedUsers,
+        user_ids: NDArray[Any] | None = None,
+        per_user: Mapping[str, NDArray[np.float64]] | None = None,
+        intervals: Mapping[str, tuple[float, float]] | None = None,
+    ) -> None:
+        super().__init__(means)
+        self.users = users
+        self.user_ids = user_ids
+        self.per_user = dict(per_user or {})
+        self.intervals = dict(intervals or {})
+
+    def to_frame(self) -> Any:
+        """Return the values of every user as a polars table: user, then one column per metric."""
+        import polars as pl
+
+        from taylorank.errors import ParameterError
+
+        if self.user_ids is None:
+            raise ParameterError("values per user were not kept", "evaluate with per_user=True")
+        kind = pl.String if self.user_ids.dtype == object else pl.Int64
+        return pl.DataFrame({"user": self.user_ids, **self.per_user}, schema_overrides={"user": kind})
