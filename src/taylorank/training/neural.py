@@ -23,7 +23,7 @@ from taylorank.models.growing import as_before_on_failure
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.torch_extra import require_torch
-from taylorank.training.penalties import penalty_of
+from taylorank.training.composition import check_composition, composition_name, default_penalty
 
 CHOICES = {
     "optimizer": ("adam", "adamw", "sgd", "sparse-adam", "newton"),
@@ -51,8 +51,8 @@ class Neural(FactorModel):
         Scores are cosines divided by it; None: inner products.
     regularization
         λ of the penalty ½λ(‖u‖² + ‖v‖²) on the embeddings of each pair in a batch. "auto": what
-        validation data favour for the loss on mf and lightgcn, 0 elsewhere and for cosines (`training.penalties`);
-        `settled_params` tells.
+        validation data favour for the loss on mf and lightgcn, 0 elsewhere and for cosines; `settled_params` has
+        the number.
     weight_decay
         Of the optimiser, on all parameters at every step.
     batch_size
@@ -134,7 +134,12 @@ class Neural(FactorModel):
     def settled_params(self) -> dict[str, Any]:
         """Return the parameters with a number in the place of "auto"."""
         given = self.get_params()
-        return {**given, "regularization": penalty_of(self)} if str(self.regularization) == "auto" else given
+        return {**given, "regularization": default_penalty(self)} if str(self.regularization) == "auto" else given
+
+    @property
+    def composition(self) -> str:
+        """The name that makes this model, up to its numbers: loss/backbone/sampler."""
+        return composition_name(self.loss, self.backbone, self.sampler)
 
     @property
     def ranks_by_products(self) -> bool:
@@ -207,9 +212,6 @@ class Neural(FactorModel):
         return None if path is None else open_checkpoint(path, self, data, valid=valid, metric=metric)
 
     def _check(self) -> None:
-        from taylorank.training.composition import check_composition, default_sampler, divided_options
-        from taylorank.training.second_order import check_order
-
         check_parameters(self)
         check_whole(self.random_state, "random_state", least=0)
         if self.temperature == 0:
@@ -223,16 +225,7 @@ class Neural(FactorModel):
         for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {', '.join(known)}")
-        check_composition(
-            self.loss,
-            self.backbone,
-            self.sampler,
-            temperature=self.temperature,
-            optimizer=self.optimizer,
-            context_exponent=self.context_exponent,
-        )
-        divided_options(self.loss, self.backbone, default_sampler(self.loss, self.sampler), self.options or {})
-        check_order(self)
+        check_composition(self)
 
     def _keep(self, vectors: tuple[Floats, Floats], weights: Floats) -> None:
         self.user_factors_, self.item_factors_ = vectors

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from taylorank.training.encoders import Tables
 from taylorank.training.pair_objective import PairPoint
-from taylorank.training.tables import Tables
 
 PROBES = 4
 LEAST = 1e-3  # of the mean length: a parameter that bends nothing must not move without end

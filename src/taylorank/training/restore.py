@@ -8,39 +8,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from taylorank.backbones.sequences import sequences
+from taylorank import backbones, losses
+from taylorank.backbones import sequences
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
 from taylorank.models.histories import over_items
-from taylorank.training.composition import build_parts, default_sampler
+from taylorank.training.build import Parts, build
 from taylorank.training.device_top_k import top_k_of
-from taylorank.training.first_order import Parts
 
 if TYPE_CHECKING:
     from taylorank.training.neural import Neural
 
 BLOCK = 1024  # histories encoded at a time
 TREE_CELLS = 1 << 25  # log probabilities of a tree held at a time: several copies of them exist
-
-
-def build(model: Neural, data: Interactions, *, device: str, popularity: NDArray[np.float64] | None = None) -> Parts:
-    """Return the modules of a model over the users and items of `data`, as they are before training.
-
-    `popularity` is that of the items in the data the model was fitted to, where `data` is another.
-    """
-    return build_parts(
-        data,
-        loss=model.loss,
-        backbone=model.backbone,
-        sampler=default_sampler(model.loss, model.sampler),
-        factors=model.factors,
-        temperature=model.temperature,
-        options=model.options or {},
-        sparse=model.optimizer == "sparse-adam",
-        device=device,
-        seed=model.random_state,
-        popularity=popularity,
-    )
 
 
 def flat_weights(parts: Parts) -> NDArray[np.float32]:
@@ -117,8 +97,6 @@ def _tree_of(model: Neural) -> tuple[Any, str]:
     criterion = model.__dict__.get("_tree")
     device = "cuda" if model.device != "cpu" and torch.cuda.is_available() else "cpu"
     if criterion is None or criterion[0] is not model.weights_:
-        from taylorank import losses
-
         built = losses.get(model.loss).criterion(
             n_users=len(model.users),
             n_items=len(model.items),
@@ -134,8 +112,6 @@ def _tree_of(model: Neural) -> tuple[Any, str]:
 
 def folded_in(model: Neural, histories: Interactions) -> Any:
     """Return the model for other users, whose histories the backbone reads."""
-    from taylorank import backbones
-
     if backbones.get(model.backbone).takes != "sequences":
         raise ParameterError(
             f"{model.backbone} learns a vector per user by descent and cannot fold in",

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from taylorank.backbones.sequences import sequences
+from taylorank.backbones import sequences
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.models.checkpoint import Checkpoint
@@ -20,12 +20,12 @@ from taylorank.models.factor import FactorModel
 from taylorank.models.fitting import FitProgress
 from taylorank.ranking.evaluate import evaluate
 from taylorank.solvers.sweeps import SweepState
-from taylorank.training.composition import option_of_loss
+from taylorank.training.build import Parts, build
+from taylorank.training.composition import SECOND_ORDER, option_of_loss
 from taylorank.training.feeds import Feed, PairFeed, SequenceFeed, UserFeed, pair_weights
-from taylorank.training.first_order import FirstOrder, Parts, Recipe
+from taylorank.training.first_order import FirstOrder, Recipe
 from taylorank.training.newton import NewtonRecipe
-from taylorank.training.restore import build, flat_weights, histories_of, vectors_of
-from taylorank.training.second_order import NAME as SECOND_ORDER
+from taylorank.training.restore import flat_weights, histories_of, vectors_of
 from taylorank.training.second_order import SecondOrder
 from taylorank.training.warm import scale_start, warm_start
 
@@ -52,7 +52,7 @@ class Loop(Protocol):
 
     @property
     def details(self) -> dict[str, float]:
-        """What else is told of the last epoch."""
+        """What else is recorded of the last epoch."""
         ...
 
     def epoch(self) -> float:
@@ -194,7 +194,7 @@ def make_loop(model: Neural, parts: Parts, data: Interactions, device: str) -> L
         NewtonRecipe(weight_decay=model.weight_decay),
         loss=model.loss,
         regularization=model.settled_params()["regularization"],
-        proposal_exponent=option_of_loss(model.loss, model.options or {}, "proposal_exponent"),
+        proposal_exponent=option_of_loss(model, "proposal_exponent"),
         context_exponent=model.context_exponent,
         precision=model.precision,
         row_batch=model.batch_size,
