@@ -61,7 +61,8 @@ class Loss:
     interaction: float | None = None  # κ of −½ κ (q·o)² if quadratic in the scores (`training.pair_objective`)
     default_temperature: float | None = None  # where it has no minimum unless scores are cosines
 
-    default_penalties: Mapping[str, float] = field(default_factory=lambda: {"mf": 0.1})  # λ by backbone; else 0
+    # λ by backbone, 0 for others: what validation data of several sets favour (docs/benchmarks.md, neural defaults)
+    default_penalties: Mapping[str, float] = field(default_factory=lambda: {"mf": 0.1})
     temperatures: tuple[float | None, ...] = TEMPERATURES  # to search; (): scores have a scale of their own
     options_to_search: tuple[Mapping[str, Any], ...] = ()  # where they decide more than anything else
 
@@ -75,6 +76,11 @@ class Loss:
     def draws(self) -> bool:
         """Whether it compares positives with drawn items."""
         return self.kind == "sampled"
+
+    @property
+    def batch_of(self) -> Literal["users", "pairs"]:
+        """What a step takes: users with all that they met if the work is per query, pairs if it is per positive."""
+        return "users" if self.kind in ("exact", "product") else "pairs"
 
     @property
     def needs_log_q(self) -> bool:

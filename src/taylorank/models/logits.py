@@ -36,7 +36,8 @@ def logits_of(model: Any) -> Logits:
         return Logits(P, Q, model.proposal_, True)
     loss = loss_of(model)
     if loss is not None and loss.scores_estimate == "lifts":
-        return _network(P, Q, {**loss.options, **(model.options or {})}, model.item_popularity)
+        options = {**loss.options, **(model.get_params()["options"] or {})}
+        return _network(P, Q, options, model.item_popularity)
     return Logits(P, Q, np.full(len(Q), 1 / len(Q)), loss is not None and loss.scores_estimate == "log-odds")
 
 

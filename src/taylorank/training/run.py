@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from taylorank import losses
 from taylorank.backbones import sequences
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
@@ -223,9 +224,9 @@ def make_feed(model: Neural, parts: Parts, data: Interactions, device: str) -> F
         size = model.batch_size or BATCH_SIZES["sequences"]
         return SequenceFeed(histories, padding=data.n_items, batch_size=size, device=device)
     weights = pair_weights(data, model.context_exponent)
-    if parts.criterion.kind in ("exact", "product", "refresh"):
-        return UserFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["users"], device=device)
-    return PairFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["pairs"], device=device)
+    unit = losses.get(model.loss).batch_of
+    feed = UserFeed if unit == "users" else PairFeed
+    return feed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES[unit], device=device)
 
 
 def chosen_device(device: str) -> str:
