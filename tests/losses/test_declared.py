@@ -186,7 +186,7 @@ def test_what_is_to_be_searched_can_be_built(name):
 
 
 def test_losses_that_are_quadratic_in_the_scores():
-    """o ↦ ℓ along a line has constant second differences for these, and for these alone of the losses over all items."""
+    """Along a line of scores these, and of the losses over all items these alone, have constant second differences."""
     line = torch.linspace(-1, 1, 7, dtype=torch.float64)
     scores, rows, first = line[:, None] * torch.tensor([0.3, -1.0, 0.7, 0.1, 2.0]), torch.arange(7), torch.zeros(7)
     for name in losses.names():

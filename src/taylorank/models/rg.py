@@ -167,8 +167,9 @@ class RG2(GrowingModel):
             )
         _check_share(self.regularization)
         check_ranking(self.ranking, self.popularity_discount)
-        if self.solver not in ("spectral", "als"):
-            raise ParameterError(f"solver={self.solver!r} is unknown", 'choose "spectral" or "als"')
+        allowed = self.objective.solvers
+        if self.solver not in allowed:
+            raise ParameterError(f"solver={self.solver!r} is unknown", f"choose {' or '.join(allowed)}")
 
     def export_factors(self) -> tuple[Floats, Floats]:
         """Return (users, items) whose inner product ranks: for probability [P_x, 1] and [w_y Q_y, w_y].
