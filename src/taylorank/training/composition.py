@@ -15,7 +15,7 @@ from taylorank.errors import ParameterError
 if TYPE_CHECKING:
     from taylorank.training.neural import Neural
 
-DEFAULT_BACKBONE = "mf"
+DEFAULT_BACKBONE, DEFAULT_SAMPLER = "mf", "uniform"
 SECOND_ORDER = "newton"
 SPARSE = "sparse-adam"
 OF_SECOND_ORDER = ("float32", "float64")  # precisions
@@ -55,7 +55,7 @@ def composition_name(loss: str, backbone: str, sampler: str | None) -> str:
 
 def default_sampler(loss: str, sampler: str | None) -> str | None:
     """Return the sampler: the one asked for, uniform for a loss with draws, None for the others."""
-    return sampler or ("uniform" if losses.get(loss).draws else None)
+    return sampler or (DEFAULT_SAMPLER if losses.get(loss).draws else None)
 
 
 def default_penalty(model: Neural) -> float:
@@ -131,9 +131,10 @@ def _check_sampler(loss: losses.Loss, sampler: samplers.RegisteredSampler) -> No
             f"{loss.name} draws no negatives, so sampler={sampler.name!r} would do nothing", "leave the sampler out"
         )
     if loss.needs_log_q and not sampler.knows_log_q:
+        able = " or ".join(one.name for one in samplers.SAMPLERS.values() if one.knows_log_q)
         raise ParameterError(
             f"{loss.name} needs the probability of each draw, which sampler={sampler.name!r} cannot tell",
-            "choose uniform or popularity, or sampled-softmax as the loss",
+            f"choose {able}, or sampled-softmax as the loss",
         )
 
 

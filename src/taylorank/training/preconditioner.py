@@ -72,7 +72,7 @@ class RowNorms:
     """Damping and preconditioning for any encoders: the lengths n_i of the rows of the Gauss-Newton matrix B.
 
     With signs v drawn at random E[(B v)_i²] = n_i², so a few products estimate all of them. Parameters differ by
-    orders of magnitude in curvature (the embedding of a rare item, a weight that all rows share), and n tells by how
+    orders of magnitude in curvature (the embedding of a rare item, a weight that all rows share), and n says by how
     much.
     """
 
