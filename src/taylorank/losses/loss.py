@@ -50,7 +50,7 @@ class Loss:
     use: str
     properties: Properties
     function_at: str = field(repr=False)  # "module:name" within this package
-    criterion_at: str = field(default="criteria:sampled", repr=False)  # of what builds the criterion
+    criterion_at: str = field(default="build:sampled", repr=False)  # of what builds the criterion
     options: Mapping[str, Any] = field(default_factory=dict)  # with their defaults
 
     scoring: Literal["product", "distance", "tree"] = "product"  # what ranks the items of a query

@@ -1,4 +1,4 @@
-"""How the criterion of each loss is made from its options; `losses.registry` says which of these a loss has."""
+"""How the criterion of each loss is built from its options; `losses.registry` says which of these a loss has."""
 
 from __future__ import annotations
 
