@@ -63,8 +63,8 @@ def _ours(loss: str, data: Interactions, **params: Any) -> Callable[[], object]:
     import torch
 
     from taylorank.training import Neural
+    from taylorank.training.build import build
     from taylorank.training.first_order import FirstOrder
-    from taylorank.training.restore import build
     from taylorank.training.run import make_feed, recipe_of
 
     same: dict[str, Any] = {"factors": FACTORS, "learning_rate": RATE, "schedule": "constant", "device": "cpu"}

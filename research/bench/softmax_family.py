@@ -20,17 +20,17 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from taylorank import backbones, losses
 from taylorank.data import Interactions
 from taylorank.models.recommender import Recommender
 from taylorank.ranking.protocols import EvaluationProtocol, LeaveOneOut, PublishedSplit, Ratio
 from taylorank.registry import model_named
 from taylorank.selection import compare
 from taylorank.selection.join import join_records
-from taylorank.selection.neural_space import OVER_ALL_ITEMS, neural_space
+from taylorank.selection.neural_space import neural_space
 from taylorank.selection.record import load_record, save_record
 from taylorank.selection.space import Choice, Range, Space
 from taylorank.training import Neural
-from taylorank.training.names import LOSS_NAMES
 
 METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20", "map@10")
 EPOCHS = {"mf": 50, "lightgcn": 50, "sasrec": 60, "two-tower": 50}  # at most; tuning chooses
@@ -77,7 +77,7 @@ def composed(
     """Return the composition, unfitted, with the batches and epochs that all have on these data."""
     model = model_named(name)
     loss, backbone = (model.get_params()[part] for part in ("loss", "backbone"))
-    in_pairs = (loss not in OVER_ALL_ITEMS or loss == "hsm") and backbone != "sasrec"
+    in_pairs = losses.get(loss).batch_of == "pairs" and backbones.get(backbone).takes == "users"
     model.set_params(batch_size=pairs_of(data, users) if in_pairs else users)
     return model.set_params(epochs=epochs or EPOCHS[backbone], **params)
 
@@ -148,7 +148,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("train", help="a file of Interactions.save_npz")
     parser.add_argument("--test", help="the test part of a published split")
     parser.add_argument(
-        "--compositions", default=",".join(LOSS_NAMES), help="loss/backbone/sampler, with commas between"
+        "--compositions", default=",".join(losses.names()), help="loss/backbone/sampler, with commas between"
     )
     parser.add_argument("--metric", default="ndcg@10", help="what chooses on validation data; map@10 for links")
     parser.add_argument("--by-time", action="store_true", help="leave each user's last item out, as sequences want it")

@@ -15,19 +15,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from taylorank import losses
 from taylorank.data import Interactions
 from taylorank.errors import TrainingError
 from taylorank.machine import describe_machine
 from taylorank.output import atomic_path
 from taylorank.training import Neural
-from taylorank.training.names import LOSS_NAMES
 
 RATES = [2.0**power for power in range(-6, 21)]
 
 
 def largest_rate(loss: str, data: Interactions, **params: Any) -> dict[str, Any]:
     """Double the rate until the loss no longer falls."""
-    first, found, losses = None, None, []
+    first, found, reached = None, None, []
     for rate in RATES:
         model = Neural(loss, learning_rate=rate, regularization=0.0, optimizer="sgd", schedule="constant", **params)
         try:
@@ -35,18 +35,23 @@ def largest_rate(loss: str, data: Interactions, **params: Any) -> dict[str, Any]
         except TrainingError:
             history = [math.nan]
         first = history[0] if first is None else first
-        losses.append(history[-1])
+        reached.append(history[-1])
         if not history[-1] <= first:
             break
         found = rate
-    return {"loss": loss, "largest": found, "first": first, "losses": [x if math.isfinite(x) else None for x in losses]}
+    return {
+        "loss": loss,
+        "largest": found,
+        "first": first,
+        "losses": [x if math.isfinite(x) else None for x in reached],
+    }
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Read the command line, try, write."""
     parser = argparse.ArgumentParser(description="The largest learning rate that each loss bears.")
     parser.add_argument("data", help="a file of Interactions.save_npz")
-    parser.add_argument("--losses", default=",".join(LOSS_NAMES))
+    parser.add_argument("--losses", default=",".join(losses.names()))
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--factors", type=int, default=64)
     parser.add_argument("--json", required=True)

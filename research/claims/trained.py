@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from taylorank import losses
 from taylorank.data import Interactions, planted
 from taylorank.ranking.expected_ndcg import regret
 from taylorank.training import Neural
@@ -24,12 +25,11 @@ def parts(
 def fit(loss: str, data: tuple[Interactions, Interactions], **params: Any) -> Neural:
     """Fit one model; validation data are measured after every epoch, and the best epoch is kept."""
     train, valid = data
-    sampled = loss.startswith("sampled") or loss in ("nce", "bpr", "bce")
     epochs = params.get("epochs", 30)
     settings = {
         "factors": 8,
         "epochs": epochs,
-        "batch_size": PAIRS_PER_STEP if sampled else USERS_PER_STEP,
+        "batch_size": USERS_PER_STEP if losses.get(loss).batch_of == "users" else PAIRS_PER_STEP,
         "regularization": 1e-3,
         "device": "cpu",
         "num_threads": 1,

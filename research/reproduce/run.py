@@ -17,7 +17,7 @@ from taylorank.selection.begin import Data
 from taylorank.selection.contenders import contenders
 from taylorank.selection.join import join_records, narrowed
 from taylorank.selection.record import Record
-from taylorank.training.names import LOSS_NAMES
+from taylorank.training.composition import is_composition
 
 NO_TORCH = "torch is not installed", "pip install 'taylorank[torch]'"
 
@@ -28,7 +28,7 @@ def needs_torch(model: str) -> bool:
     >>> [needs_torch(name) for name in ("rg2", "rg2/lightgcn", "bpr", "wrmf-paper")]
     [False, True, True, False]
     """
-    return model not in MODELS and model.partition("/")[0] in LOSS_NAMES
+    return model not in MODELS and is_composition(model)
 
 
 def left_out(models: Sequence[str]) -> list[str]:

@@ -91,7 +91,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "datasets":
         return importlib.import_module("taylorank.data.datasets")
-    if name in ("losses", "backbones", "samplers"):  # these import torch
+    if name in ("losses", "backbones", "samplers"):
         return importlib.import_module(f"taylorank.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taylorank import losses
 from taylorank.errors import ParameterError
 from taylorank.models.item_based import EASE, ItemKNN
 from taylorank.models.popularity import Popularity
@@ -10,7 +11,7 @@ from taylorank.models.rg import RG2, RGX
 from taylorank.models.sampled import SampledRG2, SampledRGX
 from taylorank.models.weighted import IALS, WRMF, ReleasedRG
 from taylorank.training import Neural
-from taylorank.training.names import COSINE_LOSSES, LOSS_NAMES
+from taylorank.training.composition import is_composition, parts_named
 
 MODELS: dict[str, type[Recommender]] = {
     "rg2": RG2,
@@ -47,10 +48,9 @@ def model_named(name: str) -> Recommender:
     """
     if name in MODELS:
         return MODELS[name]()
-    parts = name.split("/")
-    if len(parts) <= 3 and parts[0] in LOSS_NAMES:
-        loss, backbone, sampler = [*parts, *("mf", "")[len(parts) - 1 :]]
-        return Neural(loss, backbone, sampler or None, temperature=1.0 if loss in COSINE_LOSSES else None)
+    if is_composition(name):
+        loss, backbone, sampler = parts_named(name)
+        return Neural(loss, backbone, sampler, temperature=losses.get(loss).default_temperature)
     raise _unknown(name)
 
 
@@ -60,15 +60,11 @@ def composition(model: Neural) -> str:
     >>> [composition(model) for model in (Neural("bpr", sampler="dynamic"), Neural("softmax"), Neural("rg2"))]
     ['bpr/mf/dynamic', 'softmax', 'rg2/mf']
     """
-    parts = [model.loss, model.backbone, model.sampler]
-    while parts[-1] in (None, "mf"):
-        parts.pop()
-    name = "/".join(part for part in parts if part is not None)
-    return f"{name}/mf" if name in MODELS else name  # "rg2" alone is the closed form
+    return model.composition
 
 
 def _unknown(name: str) -> ParameterError:
     return ParameterError(
         f"no model is called {name!r}",
-        f"choose from {', '.join(MODELS)}, or loss/backbone/sampler with a loss of {', '.join(LOSS_NAMES)}",
+        f"choose from {', '.join(MODELS)}, or loss/backbone/sampler with a loss of {', '.join(losses.names())}",
     )

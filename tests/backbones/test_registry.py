@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import inspect
 
 import pytest
 import torch
@@ -80,11 +79,18 @@ def test_unknown_names() -> None:
         backbones.get("gru")
 
 
-@pytest.mark.parametrize("package", ["backbones", "samplers"])
-def test_without_torch_the_error_names_the_extra(package) -> None:
-    hide = "import sys; sys.modules['torch'] = None; import importlib.util as u; u.find_spec = lambda name: None; "
-    ran = subprocess.run(
-        [sys.executable, "-c", f"{hide} import taylorank.{package}"], capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 1
-    assert "torch is not installed; pip install 'taylorank[torch]'" in ran.stderr.splitlines()[-1]
+@pytest.mark.parametrize("name", backbones.names())
+def test_the_registry_says_what_the_backbone_does(name, data) -> None:
+    registered, model = backbones.get(name), make(name, data)
+    assert type(model) is registered.cls
+    assert model.takes == registered.takes
+    given = {"n_users", "n_items", "factors", "graph", "similarity", "temperature", "sparse", "generator"}
+    signature = inspect.signature(registered.cls).parameters
+    assert {k: p.default for k, p in signature.items() if k not in given} == registered.options
+    assert ("sparse" in signature) == registered.has_sparse_gradients
+    if registered.begins_at_factors:
+        model.warm_start(torch.ones(12, 4), torch.ones(9, 4))
+        assert model.encode().items().shape == (9, 4)
+    else:
+        with pytest.raises(ParameterError, match="cannot begin at given factors; use mf or lightgcn"):
+            model.warm_start(torch.ones(12, 4), torch.ones(9, 4))

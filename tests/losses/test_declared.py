@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 
@@ -157,3 +158,56 @@ def test_rankmax_ties_items_of_unlike_probability():
     assert tie.item() == pytest.approx(0.5 * math.log(4), abs=1e-6)
     assert values[apart].min().item() > tie.item() + 1e-3
     assert values[~apart].min().item() == pytest.approx(tie.item(), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", losses.names())
+def test_what_is_declared_without_torch_is_what_the_criterion_does(name):
+    loss = losses.get(name)
+    criterion = loss.criterion(n_users=3, n_items=4, factors=2, popularity=torch.ones(4))
+    assert criterion.kind == loss.kind
+    assert criterion.scoring == loss.scoring
+    assert criterion.needs_log_q == loss.needs_log_q
+    assert bool(list(criterion.parameters())) == loss.has_parameters
+    defaults = {k: p.default for k, p in inspect.signature(loss.function).parameters.items()}
+    shared = defaults.keys() & loss.options.keys() - {"log_normalizer"}  # that of the criterion is log N
+    assert {k: defaults[k] for k in shared} == {k: loss.options[k] for k in shared}
+    assert "log_q" not in defaults if loss.log_q == "none" else "log_q" in defaults
+    assert ("positive_log_q" in defaults) == (loss.log_q == "all")
+
+
+@pytest.mark.parametrize("name", losses.names())
+def test_what_is_to_be_searched_can_be_built(name):
+    loss = losses.get(name)
+    sizes = {"n_users": 3, "n_items": 4, "factors": 2, "popularity": torch.ones(4)}
+    for options in loss.options_to_search:
+        loss.criterion(**sizes, **options)
+    assert not (loss.needs_bounded_scores and None in loss.temperatures)
+    assert loss.scoring != "distance" or not loss.temperatures
+
+
+def test_losses_that_are_quadratic_in_the_scores():
+    """Along a line of scores these, and of the losses over all items these alone, have constant second differences."""
+    line = torch.linspace(-1, 1, 7, dtype=torch.float64)
+    scores, rows, first = line[:, None] * torch.tensor([0.3, -1.0, 0.7, 0.1, 2.0]), torch.arange(7), torch.zeros(7)
+    for name in losses.names():
+        loss = losses.get(name)
+        if loss.kind == "exact":
+            values = loss.function(scores, rows, first.long())
+        elif loss.kind == "product":
+            values = loss.function(scores, torch.eye(N, dtype=torch.float64), rows, first.long(), proposal=DATA)
+        else:
+            assert not loss.is_quadratic
+            continue
+        bends = values.diff().diff()
+        assert torch.allclose(bends, bends[0], atol=1e-9) == loss.is_quadratic
+
+
+def test_the_interaction_is_the_factor_of_the_squared_mean():
+    scores = torch.tensor([[0.3, -1.0, 0.7, 0.1, 2.0]], dtype=torch.float64)
+    at = (torch.eye(N, dtype=torch.float64), torch.tensor([0]), torch.tensor([0]))
+    square = 0.5 * (scores @ DATA).square()
+    without, kept = (losses.get(name) for name in ("rg2", "rgx"))
+    less = (kept.interaction - without.interaction) * square
+    torch.testing.assert_close(
+        kept.function(scores, *at, proposal=DATA), without.function(scores, *at, proposal=DATA) - less
+    )

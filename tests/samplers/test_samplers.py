@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 import torch
@@ -252,5 +254,21 @@ def test_bad_draws_are_refused(seen, generator) -> None:
         samplers.UniformSampler(n_items=6).draw(positives, 1, generator=None)
     with pytest.raises(ParameterError, match="queries="):
         samplers.DynamicSampler(n_items=6).draw(positives, 1, generator=generator)
-    assert samplers.DynamicSampler.needs_scores
-    assert not samplers.UniformSampler.needs_scores
+
+
+@pytest.mark.parametrize("name", samplers.names())
+def test_the_registry_says_what_the_sampler_does(name, generator) -> None:
+    registered = samplers.get(name)
+    given = ("self", "n_items", "popularity", "positives", "device")
+    signature = inspect.signature(registered.cls).parameters
+    assert {k: p.default for k, p in signature.items() if k not in given} == registered.options
+    scores = {"queries": torch.ones(3, 2), "items": lambda columns: torch.ones(*columns.shape, 2)}
+    sampler = registered(n_items=6, popularity=POPULARITY)
+    drawn = sampler.draw(batch([0, 1, 2], [1, 2, 3]), 5, generator=generator, **scores)
+    assert (drawn.log_q is not None) == (drawn.positive_log_q is not None) == registered.knows_log_q
+    assert (drawn.columns.shape[-1] == 5) == registered.takes_count
+    if registered.needs_scores:
+        with pytest.raises(ParameterError, match="scores"):
+            sampler.draw(batch([0], [1]), 1, generator=generator)
+    else:
+        sampler.draw(batch([0], [1]), 1, generator=generator)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from taylorank import losses
 from taylorank.errors import ParameterError
 from taylorank.registry import MODELS
 from taylorank.selection import SPACES, Choice, Range
 from taylorank.selection.neural_space import neural_space
 from taylorank.selection.space import described, lattice
 from taylorank.training import Neural
-from taylorank.training.names import LOSS_NAMES
 
 
 def test_every_model_has_a_space_of_its_own_parameters():
@@ -20,13 +20,10 @@ def test_every_model_has_a_space_of_its_own_parameters():
         assert set(space) <= set(kind().get_params()), name
 
 
-@pytest.mark.parametrize("loss", LOSS_NAMES)
+@pytest.mark.parametrize("loss", losses.names())
 def test_every_loss_has_a_space_that_its_composition_allows(loss):
     space = neural_space(Neural(loss))
     assert {"learning_rate", "regularization"} <= set(space)
-    pytest.importorskip("torch")
-    from taylorank import losses
-
     assert ("negatives" in space) == (losses.get(loss).kind == "sampled")
     assert loss != "sml" or "temperature" not in space
     if losses.get(loss).needs_bounded_scores:

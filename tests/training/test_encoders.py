@@ -12,8 +12,7 @@ from torch import nn  # noqa: E402
 import taylorank as tr  # noqa: E402
 from taylorank.backbones import MF, LightGCN, TwoTower  # noqa: E402
 from taylorank.errors import ParameterError, TrainingWarning  # noqa: E402
-from taylorank.training.encoders import Encoders  # noqa: E402
-from taylorank.training.tables import Tables  # noqa: E402
+from taylorank.training.encoders import Encoders, Tables  # noqa: E402
 
 M, N, K = 6, 5, 2
 

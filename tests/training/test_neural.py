@@ -13,10 +13,8 @@ from taylorank.errors import DataError, ParameterError, TrainingError  # noqa: E
 from taylorank.losses import Positives  # noqa: E402
 from taylorank.models import Popularity  # noqa: E402
 from taylorank.ranking import evaluate  # noqa: E402
-from taylorank.selection.neural_space import OVER_ALL_ITEMS  # noqa: E402
-from taylorank.training import names  # noqa: E402
+from taylorank.training.build import build  # noqa: E402
 from taylorank.training.first_order import FirstOrder  # noqa: E402
-from taylorank.training.restore import build  # noqa: E402
 from taylorank.training.run import make_feed, recipe_of  # noqa: E402
 
 QUICK = {"factors": 8, "epochs": 15, "learning_rate": 0.05, "random_state": 0}
@@ -40,7 +38,7 @@ def fit_quality(model, train):
 def test_every_loss_learns_to_rank(parts, loss):
     train = parts[0]
     floor = fit_quality(Popularity().fit(train), train)
-    size = 50 if tr.losses.get(loss).kind in ("exact", "product") else 500
+    size = 50 if tr.losses.get(loss).batch_of == "users" else 500
     more = {"temperature": 0.2} if loss == "ccl" else {}  # made for cosines
     model = quick(loss, epochs=40, negatives=16, batch_size=size, regularization=1e-3, **more).fit(train)
     assert fit_quality(model, train) > floor + 0.05
@@ -307,15 +305,6 @@ def test_sparse_adam_leaves_alone_what_a_batch_does_not_touch(parts, optimizer, 
         rows.append(pieces.backbone.user_factors[3].detach().clone())
     assert not torch.equal(rows[0], rows[1])
     assert torch.equal(rows[1], rows[2]) != moves
-
-
-def test_names_that_are_known_without_torch_are_those_of_the_parts():
-    assert list(names.LOSS_NAMES) == list(tr.losses.names())
-    assert list(names.BACKBONE_NAMES) == list(tr.backbones.names())
-    assert list(names.SAMPLER_NAMES) == list(tr.samplers.names())
-    assert list(names.COSINE_LOSSES) == [one for one in names.LOSS_NAMES if tr.losses.get(one).needs_bounded_scores]
-    without_draws = {name for name in names.LOSS_NAMES if tr.losses.get(name).kind != "sampled"}
-    assert without_draws == set(OVER_ALL_ITEMS)
 
 
 def test_scikit_learn_conventions():

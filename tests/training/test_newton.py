@@ -14,11 +14,10 @@ from taylorank.errors import ParameterError, TrainingError  # noqa: E402
 from taylorank.objectives import RG2Objective, ials_objective, rg_objective  # noqa: E402
 from taylorank.solvers import solve_row_als, solve_spectral  # noqa: E402
 from taylorank.training.conjugate import truncated_cg  # noqa: E402
-from taylorank.training.encoders import Encoders  # noqa: E402
+from taylorank.training.encoders import Encoders, Tables  # noqa: E402
 from taylorank.training.newton import NewtonCG, NewtonRecipe  # noqa: E402
 from taylorank.training.pair_objective import rg_pairs, weighted_pairs  # noqa: E402
 from taylorank.training.preconditioner import RowBlocks  # noqa: E402
-from taylorank.training.tables import Tables  # noqa: E402
 
 K = 6
 

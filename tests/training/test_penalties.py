@@ -12,7 +12,7 @@ import taylorank as tr
 from research.bench.neural_defaults import PENALTIES, relative
 from taylorank.errors import ParameterError
 from taylorank.selection import compare, tune
-from taylorank.training.penalties import penalty_of
+from taylorank.training.composition import default_penalty
 
 RECORD = Path(__file__).parents[2] / "docs" / "bench" / "neural_defaults.json"
 SMALL = {"factors": 4, "epochs": 2, "device": "cpu"}
@@ -48,7 +48,7 @@ def test_the_record_favours_what_was_chosen():
     record = json.loads(RECORD.read_text())
     assert record["relative"] == relative(record["ndcg@10"])
     for name, shares in record["relative"].items():
-        chosen = penalty_of(tr.Neural(*name.split("/")))
+        chosen = default_penalty(tr.Neural(*name.split("/")))
         assert shares[PENALTIES.index(chosen)] >= max(shares) - 0.03, name
 
 

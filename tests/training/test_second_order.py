@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 
 import taylorank as tr
 from taylorank.errors import ParameterError, TrainingError
-from taylorank.training.restore import build
+from taylorank.training.build import build
 from taylorank.training.run import make_loop, warm_start
 
 PARAMS = {"factors": 6, "optimizer": "newton", "epochs": 40, "context_exponent": 1.2}

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from taylorank.backbones.registry import BACKBONES
 from taylorank.checks import check_whole
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
@@ -45,7 +46,6 @@ class Backbone(nn.Module, ABC):
     """
 
     takes: ClassVar[Literal["users", "sequences"]] = "users"
-    has_sparse_gradients: ClassVar[bool] = False
     rows_at_once: ClassVar[int | None] = None  # to encode where memory is bounded; None: all, which cost no more
 
     def __init__(self, *, n_users: int, n_items: int, factors: int) -> None:
@@ -83,7 +83,8 @@ class Backbone(nn.Module, ABC):
 
     def warm_start(self, user_factors: Any, item_factors: Any) -> None:
         """Begin at given factors; rows and columns of NaN stay as they are."""
-        raise ParameterError(f"{type(self).__name__} cannot begin at given factors", "use mf or lightgcn")
+        able = " or ".join(name for name, backbone in BACKBONES.items() if backbone.begins_at_factors)
+        raise ParameterError(f"{type(self).__name__} cannot begin at given factors", f"use {able}")
 
 
 @torch.no_grad()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -28,8 +28,6 @@ class MF(Backbone):
     >>> encoded.queries(torch.tensor([0, 2])).shape, encoded.items().shape
     (torch.Size([2, 5]), torch.Size([5, 5]))
     """
-
-    has_sparse_gradients: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -12,8 +12,9 @@ from torch.nn import functional
 from taylorank.backbones.attention import Block
 from taylorank.backbones.backbone import Backbone, Encoded, looked_up, shorten, squared_lengths
 from taylorank.backbones.initial import seeded, truncated
-from taylorank.backbones.sequences import times_of
+from taylorank.backbones.registry import get
 from taylorank.backbones.similarity import Similarity
+from taylorank.backbones.time_order import times_of
 from taylorank.checks import check_number, check_whole
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
@@ -39,7 +40,7 @@ class SASRec(Backbone):
     torch.Size([1, 3, 4])
     """
 
-    takes: ClassVar[Literal["users", "sequences"]] = "sequences"
+    takes: ClassVar[Literal["users", "sequences"]] = get("sasrec").takes
 
     def __init__(
         self,

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 
 from cyclopts import Group, Parameter
 
+from taylorank import backbones, losses, samplers
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.registry import MODELS, model_class
-from taylorank.training.names import BACKBONE_NAMES, LOSS_NAMES, SAMPLER_NAMES
+from taylorank.training.composition import quadratic_losses
 
 # What each parameter means, in a line; the models' docstrings say more.
 MEANINGS = {
@@ -40,15 +41,15 @@ MEANINGS = {
     "neighbours": "How many neighbours each item keeps.",
     "shrink": "Added to the product of norms in a cosine.",
     "max_items": "Refuse data with more items than this; not given: more than free memory holds.",
-    "loss": f"Loss: {', '.join(LOSS_NAMES)}.",
-    "backbone": f"What makes the vectors: {', '.join(BACKBONE_NAMES)}.",
-    "sampler": f"What draws negatives: {', '.join(SAMPLER_NAMES)}.",
+    "loss": f"Loss: {', '.join(losses.names())}.",
+    "backbone": f"What makes the vectors: {', '.join(backbones.names())}.",
+    "sampler": f"What draws negatives: {', '.join(samplers.names())}.",
     "temperature": "Scores are cosines divided by it; none: inner products.",
     "learning_rate": "Size of the first steps.",
     "weight_decay": "Of the optimiser, on all parameters.",
     "epochs": "Passes over the data.",
     "batch_size": "Users per step for losses over all items, pairs for losses with draws.",
-    "optimizer": "adam, adamw, sgd, sparse-adam, or newton (rg2 and rgx).",
+    "optimizer": f"adam, adamw, sgd, sparse-adam, or newton ({' and '.join(quadratic_losses())}).",
     "schedule": "How the learning rate falls: cosine or constant.",
     "precision": "float32, bfloat16 for mixed precision, or float64 (newton).",
     "compile": "Compile the step with torch.compile.",
@@ -65,15 +66,15 @@ def parameters_of(kind: type[Recommender]) -> list[str]:
 
 def _option(name: str) -> tuple[str, Any, Any]:
     """One option for all models that have it: (name, type with help, field)."""
-    takers = {model: kind for model, kind in MODELS.items() if name in parameters_of(kind)}
-    kinds = [get_type_hints(kind.__init__)[name] for kind in takers.values()]
+    having = {model: kind for model, kind in MODELS.items() if name in parameters_of(kind)}
+    kinds = [get_type_hints(kind.__init__)[name] for kind in having.values()]
     choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
     merged = Literal[tuple(dict.fromkeys(choices))] if choices else reduce(or_, kinds)
     by_default: dict[Any, list[str]] = {}
-    for model, kind in takers.items():
+    for model, kind in having.items():
         by_default.setdefault(inspect.signature(kind).parameters[name].default, []).append(model)
-    told = "; ".join(f"{', '.join(models)}: {default}" for default, models in by_default.items())
-    words = Parameter(help=f"{MEANINGS.get(name, '')} [{told}]".strip(), group=GROUP, negative=())
+    defaults = "; ".join(f"{', '.join(models)}: {default}" for default, models in by_default.items())
+    words = Parameter(help=f"{MEANINGS.get(name, '')} [{defaults}]".strip(), group=GROUP, negative=())
     return name, Annotated[merged | None, words], field(default=None)
 
 

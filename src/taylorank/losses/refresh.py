@@ -1,4 +1,4 @@
-"""RG² and RG× with moments of the items that are kept from step to step, for encoders that are dear.
+"""RG² and RG× with moments of the items that are kept from step to step, for costly encoders.
 
 The loss needs m = Σ_y q_y v_y and G = Σ_y q_y v_yv_yᵀ of all N items. Exact moments encode every item at every step.
 Kept ones, m̂ and Ĝ, are constants of a step: u gets its gradient, the items theirs as positives only. What they get as
@@ -28,9 +28,7 @@ from torch.nn import functional
 from taylorank.checks import check_number, check_whole
 from taylorank.errors import ParameterError
 from taylorank.losses.batch import Negatives, Positives, check_order, widen
-from taylorank.losses.criterion import Criterion, ProductCriterion
-from taylorank.losses.loss import Sizes
-from taylorank.losses.rg import proposal_from
+from taylorank.losses.criterion import ProductCriterion
 
 BLOCK = 1 << 16  # items encoded at a time where all are
 
@@ -147,20 +145,6 @@ class RefreshCriterion(ProductCriterion):
         for start in range(0, len(self.proposal), BLOCK):
             q = self.proposal[start : start + BLOCK]
             yield widen(items(torch.arange(start, start + len(q), device=q.device))), q
-
-
-def rg_criterion(background: Callable[..., Tensor]) -> Callable[[Sizes, dict[str, Any]], Criterion]:
-    """Return what builds the criterion of RG² or RG× from its options: exact moments, or kept ones."""
-
-    def build(sizes: Sizes, options: dict[str, Any]) -> Criterion:
-        if sizes.popularity is None:
-            raise ParameterError("the proposal is made of the items' popularity", "pass popularity=, counts (N,)")
-        proposal = proposal_from(sizes.popularity, options["proposal_exponent"])
-        kept = {name: options[name] for name in ("refresh", "draws", "decay", "query_decay")}
-        with_kept = RefreshCriterion(background, proposal, options["ranking"], factors=sizes.factors, **kept)
-        return ProductCriterion(background, proposal, options["ranking"]) if with_kept.refresh == 1 else with_kept
-
-    return build
 
 
 def check_refresh(refresh: int | str) -> int | str:

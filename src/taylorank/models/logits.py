@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
+from taylorank.losses.registry import loss_of
 from taylorank.models.factor import FactorModel
 from taylorank.objectives.rg import proposal_of
-
-SOFTMAX = ("softmax", "sampled-softmax", "sampled-softmax-all", "nce")  # whose scores estimate log-odds
-RG = ("rg2", "rgx")
 
 
 class Logits(NamedTuple):
@@ -33,17 +32,19 @@ def logits_of(model: Any) -> Logits:
     if not isinstance(model, FactorModel):
         raise ParameterError(f"{type(model).__name__} has no factors", "give RG2, RGX, WRMF, IALS, Neural, …")
     P, Q = (factors.astype(np.float64) for factors in (model.user_factors, model.item_factors))
-    loss = getattr(model, "loss", None)
-    if loss in RG:
-        return _network(model, P, Q)
     if hasattr(model, "proposal_"):
         return Logits(P, Q, model.proposal_, True)
-    return Logits(P, Q, np.full(len(Q), 1 / len(Q)), loss in SOFTMAX)
+    loss = loss_of(model)
+    if loss is not None and loss.scores_estimate == "lifts":
+        options = {**loss.options, **(model.get_params()["options"] or {})}
+        return _network(P, Q, options, model.item_popularity)
+    return Logits(P, Q, np.full(len(Q), 1 / len(Q)), loss is not None and loss.scores_estimate == "log-odds")
 
 
-def _network(model: Any, P: NDArray[np.float64], Q: NDArray[np.float64]) -> Logits:
-    options = {"ranking": "probability", "proposal_exponent": 0.6, **(model.options or {})}
+def _network(
+    P: NDArray[np.float64], Q: NDArray[np.float64], options: Mapping[str, Any], popularity: NDArray[np.float64]
+) -> Logits:
     if options["ranking"] == "lift":
-        return Logits(P, Q, proposal_of(model.item_popularity, options["proposal_exponent"]), True)
+        return Logits(P, Q, proposal_of(popularity, options["proposal_exponent"]), True)
     scale = Q[:, -1:]
     return Logits(P[:, :-1], Q[:, :-1] / scale, scale[:, 0] / scale.sum(), True)

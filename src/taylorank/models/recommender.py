@@ -26,8 +26,8 @@ class Recommender:
     """A model by the conventions of scikit-learn whose fit leaves `train_` and what `learned_shapes` names.
 
     Subclasses give `fit` and `_build_ranker`, which says how the learned arrays rank (`ranking.Ranker`), or plain
-    `scores` in its place. The ranker is built at its first use and kept until an attribute of the model changes, as by a
-    new fit.
+    `scores` in its place. The ranker is built at its first use and kept until an attribute of the model changes, as by
+    a new fit.
     """
 
     train_: Interactions

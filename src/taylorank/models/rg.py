@@ -131,8 +131,9 @@ class RGFamily(Factors):
             )
         _check_share(self.regularization)
         check_ranking(self.ranking, self.popularity_discount)
-        if self.solver not in ("spectral", "als"):
-            raise ParameterError(f"solver={self.solver!r} is unknown", 'choose "spectral" or "als"')
+        allowed = self.objective.solvers
+        if self.solver not in allowed:
+            raise ParameterError(f"solver={self.solver!r} is unknown", f"choose {' or '.join(allowed)}")
 
     def _build_ranker(self) -> Ranker:
         """By probability w_y (1 + o_xy) with w_y = q_y / popularity_y^δ; by lift o_xy."""

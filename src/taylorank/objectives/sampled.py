@@ -142,7 +142,7 @@ def _constant(
 class SampledRGX:
     """Sampled RG×: rows of P are tilted by their mean scores; rows of Q meet in two vectors."""
 
-    solvers: ClassVar[tuple[str, ...]] = ("row_als",)
+    solvers: ClassVar[tuple[str, ...]] = ("row_als",)  # weights by cell: a matrix for every row
 
     parts: SampledParts
 

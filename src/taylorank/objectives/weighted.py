@@ -49,7 +49,7 @@ class ItemSums:
 class Weighted:
     """L above; `extra` and `targets` belong to the entries of `by_user`, or are one number for all."""
 
-    solvers: ClassVar[tuple[str, ...]] = ("row_als",)
+    solvers: ClassVar[tuple[str, ...]] = ("row_als",)  # weights by cell: a matrix for every row
 
     by_user: CSR
     user_background: NDArray[np.float64]  # a, (M,)

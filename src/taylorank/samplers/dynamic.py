@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,8 +25,6 @@ class DynamicSampler:
     so `log_q` is None. A candidate that is a positive of the user cannot be chosen; where the whole pool is, the
     draw is masked.
     """
-
-    needs_scores: ClassVar[bool] = True
 
     def __init__(
         self,

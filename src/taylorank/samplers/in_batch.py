@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,8 +33,6 @@ class InBatchSampler:
     tensor([[ True, False],
             [False,  True]])
     """
-
-    needs_scores: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ unless the user has met a good part of the proposal's mass.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -27,8 +27,6 @@ ROUNDS = 8
 
 class IndependentSampler:
     """n independent draws from `proposal` for each positive, those that the user has met drawn again."""
-
-    needs_scores: ClassVar[bool] = False
 
     def __init__(
         self, proposal: Proposal, n_items: int, *, positives: CSR | None, device: torch.device, rounds: int

@@ -1,9 +1,9 @@
-"""What every sampler offers, and what it needs to be told."""
+"""What every sampler offers, and what it is given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -20,8 +20,6 @@ class Sampler(Protocol):
 
     A sampler keeps no state between draws, so a saved generator resumes the very same stream.
     """
-
-    needs_scores: ClassVar[bool]  # whether `draw` looks at queries and items; then the draws have no known log_q
 
     def draw(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from taylorank import losses
 from taylorank.errors import ParameterError
 from taylorank.models.parameters import settled_params
 from taylorank.registry import MODELS, composition, model_named
@@ -15,7 +16,6 @@ from taylorank.selection.neural_space import neural_space
 from taylorank.selection.papers import VARIANTS
 from taylorank.selection.space import SPACES, Space, described
 from taylorank.training import Neural
-from taylorank.training.names import LOSS_NAMES
 
 Models = Sequence[Any] | Mapping[str, Any]
 
@@ -52,7 +52,7 @@ class Contender:
 
 def known_names() -> list[str]:
     """Return the names that `contenders` takes, besides compositions such as "bpr/lightgcn"."""
-    return [*MODELS, *VARIANTS, *peers.PEERS, *(name for name in LOSS_NAMES if name not in MODELS)]
+    return [*MODELS, *VARIANTS, *peers.PEERS, *(name for name in losses.names() if name not in MODELS)]
 
 
 def contenders(models: Models, spaces: Mapping[str, Space] | None = None) -> list[Contender]:

@@ -23,6 +23,7 @@ from taylorank.kernels import aligned_empty, gather_sum, gram, inverse, turn
 from taylorank.kernels.backend import thread_count
 from taylorank.objectives import RG
 from taylorank.solvers.centred import CentredMatrix, project_out
+from taylorank.solvers.needs import check_allowed
 from taylorank.solvers.spectral import scaled_matrix
 from taylorank.solvers.svd import STRIP
 from taylorank.solvers.sweeps import AlsSweep, SweepState, run_sweeps
@@ -46,6 +47,7 @@ def solve_als(
 
     `start` is Q to begin from, or the state of an earlier sweep to go on from; random if None.
     """
+    check_allowed(objective, "als")
     if penalty < 0:
         raise ParameterError(f"penalty={penalty} is negative", "use 0 or more")
     matrix = scaled_matrix(objective)

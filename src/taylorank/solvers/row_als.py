@@ -16,13 +16,14 @@ from taylorank.data import CSR
 from taylorank.kernels import RowSystem, row_solve
 from taylorank.kernels.row_solve import EXACT_UP_TO
 from taylorank.objectives.weighted import ItemSums
+from taylorank.solvers.needs import Declared, check_allowed
 from taylorank.solvers.sweeps import AlsSweep, SweepState, run_sweeps
 
 Floats = NDArray[Any]
 Method = Literal["auto", "cholesky", "cg", "blocks"]
 
 
-class RowObjective(Protocol):
+class RowObjective(Declared, Protocol):
     """What this solver needs of an objective."""
 
     @property
@@ -73,6 +74,7 @@ def solve_row_als(
     `start` is (P, Q) to begin from, or the state of an earlier sweep to go on from; if None N(0, 0.1/√K), as Rendle
     et al. do.
     """
+    check_allowed(objective, "row_als")
     objective.prepare()
     done, last = (start.sweep, start.last_loss) if isinstance(start, SweepState) else (0, np.inf)
     return run_sweeps(

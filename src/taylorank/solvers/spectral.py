@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from taylorank.errors import ParameterError
 from taylorank.objectives import RG
 from taylorank.solvers.centred import CentredMatrix
+from taylorank.solvers.needs import check_allowed
 from taylorank.solvers.svd import Progress, Svd, SvdState, truncated_svd
 
 Floats = NDArray[Any]
@@ -66,6 +67,7 @@ def solve_spectral(
     callback: Callable[[Progress], object] | None = None,
 ) -> SpectralPath:
     """Decompose S' once; `factors(K, regularization)` of the result is the optimum for any K ≤ `factors`."""
+    check_allowed(objective, "spectral")
     svd = truncated_svd(
         scaled_matrix(objective),
         factors,

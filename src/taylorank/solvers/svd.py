@@ -56,7 +56,7 @@ class SvdState:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after each Rayleigh-Ritz step."""
+    """What a callback receives after each Rayleigh-Ritz step."""
 
     passes: int
     residual: float  # the largest of the kept triplets, over σ₁

@@ -24,12 +24,12 @@ class SweepState:
 
 @dataclass(frozen=True, eq=False)
 class AlsSweep:
-    """What a callback is told after each sweep; return True from it to stop. Loss and factors cost on first use."""
+    """What a callback receives after each sweep; return True from it to stop. Loss and factors cost on first use."""
 
     sweep: int
     arrays: dict[str, Floats]
     loss_of: Callable[[], float]
-    factors_of: Callable[[bool], tuple[Floats, Floats]]  # told whether it may use up the solver's own arrays
+    factors_of: Callable[[bool], tuple[Floats, Floats]]  # True: it may use up the solver's own arrays
     seconds: float = 0.0
 
     @cached_property
@@ -76,7 +76,7 @@ def run_sweeps(
     Stops after sweep number `most`, when `callback` returns True, or when a sweep lowers the loss L by ≤
     `tolerance` · (L(0) − L), L(0) = `zero_loss` being that of zero factors: sparse data leave most of L(0) to nobody,
     so a decrease relative to L itself would stop too early. With tolerance 0 all sweeps run.
-    `keep` is told every sweep but the last: a fit that is taken up from any of these ends at the same one.
+    `keep` receives every sweep but the last: a fit that is taken up from any of these ends at the same one.
     """
     began = time.perf_counter()
     while True:

@@ -1,4 +1,4 @@
-"""Which losses, backbones and samplers go together, and how to build them.
+"""Which losses, backbones, samplers and optimisers go together, by what each declares; torch is not needed.
 
 A composition has a name, `loss/backbone/sampler`, of which the last two may be left out: "softmax",
 "sparsemax/lightgcn", "bpr/mf/dynamic".
@@ -6,155 +6,174 @@ A composition has a name, `loss/backbone/sampler`, of which the last two may be 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
-
-import numpy as np
-import torch
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from taylorank import backbones, losses, samplers
-from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.training.first_order import Parts
 
-OF_ALL = ("self", "n_users", "n_items", "factors", "popularity", "positives", "device", "generator", "sparse", "graph")
-OF_THE_MODEL = ("temperature", "similarity")  # Neural has a parameter for them
-# Estimates of a sum over all items: their draws may hit positives, or the estimate is biased. The others contrast.
-WITH_POSITIVES = ("sampled-softmax", "sampled-softmax-all", "sampled-softmax-negatives", "nce")
+if TYPE_CHECKING:
+    from taylorank.training.neural import Neural
+
+DEFAULT_BACKBONE, DEFAULT_SAMPLER = "mf", "uniform"
+SECOND_ORDER = "newton"
+SPARSE = "sparse-adam"
+OF_SECOND_ORDER = ("float32", "float64")  # precisions
 
 
-def check_composition(
-    loss: str,
-    backbone: str,
-    sampler: str | None,
-    *,
-    temperature: float | None,
-    optimizer: str,
-    context_exponent: float,
-) -> None:
-    """Refuse parts that cannot work together, with the reason."""
-    of_loss, of_backbone = losses.get(loss), backbones.get(backbone)
-    draws, traits = of_loss.kind == "sampled", criterion_traits(loss)
+def is_composition(name: str) -> bool:
+    """Return whether `name` begins with a loss and has at most three parts."""
+    parts = name.split("/")
+    return len(parts) <= 3 and parts[0] in losses.names()
+
+
+def parts_named(name: str) -> tuple[str, str, str | None]:
+    """Return loss, backbone and sampler of a composition.
+
+    >>> parts_named("bpr"), parts_named("bpr/lightgcn/dynamic")
+    (('bpr', 'mf', None), ('bpr', 'lightgcn', 'dynamic'))
+    """
+    loss, *others = name.split("/")
+    backbone, sampler = [*others, *(DEFAULT_BACKBONE, "")[len(others) :]]
+    return loss, backbone, sampler or None
+
+
+def composition_name(loss: str, backbone: str, sampler: str | None) -> str:
+    """Return the shortest name of a composition; "rg2" alone is the closed form.
+
+    >>> composition_name("bpr", "mf", "dynamic"), composition_name("softmax", "mf", None)
+    ('bpr/mf/dynamic', 'softmax')
+    >>> composition_name("rg2", "mf", None)
+    'rg2/mf'
+    """
     if sampler is not None:
-        of_sampler = samplers.get(sampler)
-        if not draws:
-            raise ParameterError(
-                f"{loss} draws no negatives, so sampler={sampler!r} would do nothing", "leave the sampler out"
-            )
-        if traits.needs_log_q and of_sampler.needs_scores:
-            raise ParameterError(
-                f"{loss} needs the probability of each draw, which sampler={sampler!r} cannot tell",
-                "choose uniform or popularity, or sampled-softmax as the loss",
-            )
-    if temperature is not None and traits.scoring == "distance":
-        raise ParameterError(
-            f"{loss} ranks by distances, which temperature={temperature} does not scale", "leave the temperature out"
-        )
-    if of_loss.needs_bounded_scores and temperature is None:
-        raise ParameterError(
-            f"{loss} falls without end where scores may grow", "give a temperature, such as 1, which makes them cosines"
-        )
-    if context_exponent != 1 and of_backbone.takes == "sequences":
-        raise ParameterError(
-            f"{backbone} counts every place of a history alike, so context_exponent={context_exponent:g} would do "
-            "nothing",
-            "leave it out",
-        )
-    if optimizer == "sparse-adam":
-        _check_sparse(loss, backbone, draws and of_backbone.has_sparse_gradients, traits)
-
-
-def _check_sparse(loss: str, backbone: str, has_sparse_gradients: bool, traits: losses.Criterion) -> None:
-    """Refuse a composition of which a part has dense gradients."""
-    if not has_sparse_gradients:
-        raise ParameterError(
-            f"sparse-adam needs a loss with draws on mf, not {loss} on {backbone}", "choose optimizer='adam'"
-        )
-    if list(traits.parameters()):
-        raise ParameterError(f"sparse-adam cannot move what {loss} itself learns", "choose optimizer='adam'")
-
-
-def option_of_loss(loss: str, options: Mapping[str, Any], name: str) -> Any:
-    """Return an option of the loss: the one given, or its default; None where the loss has no such option."""
-    return options.get(name, losses.get(loss).options.get(name))
-
-
-@lru_cache
-def criterion_traits(loss: str) -> losses.Criterion:
-    """Return a criterion over two items, to ask what it needs."""
-    return losses.get(loss).criterion(n_users=1, n_items=2, factors=1, popularity=torch.ones(2))
+        return f"{loss}/{backbone}/{sampler}"
+    if backbone == DEFAULT_BACKBONE and not losses.get(loss).is_quadratic:
+        return loss
+    return f"{loss}/{backbone}"
 
 
 def default_sampler(loss: str, sampler: str | None) -> str | None:
-    """Return the sampler: the one asked for, uniform for a loss with draws, nobody for the others."""
-    return sampler or ("uniform" if losses.get(loss).kind == "sampled" else None)
+    """Return the sampler: the one asked for, uniform for a loss with draws, None for the others."""
+    return sampler or (DEFAULT_SAMPLER if losses.get(loss).draws else None)
 
 
-def divided_options(
-    loss: str, backbone: str, sampler: str | None, options: Mapping[str, Any]
-) -> tuple[dict[str, Any], ...]:
-    """Give each option to the part that has it, (of the loss, of the backbone, of the sampler)."""
-    known = [
-        set(losses.get(loss).options),
-        option_names(backbones.get(backbone)),
-        set() if sampler is None else option_names(samplers.get(sampler)),
-    ]
-    for name in options:
-        if not any(name in names for names in known):
-            have = ", ".join(sorted(set().union(*known))) or "none"
-            parts = "/".join(part for part in (loss, backbone, sampler) if part)
+def default_penalty(model: Neural) -> float:
+    """Return λ for a model whose regularization is "auto".
+
+    Inner products on plain factors fit the training data as closely as one lets them: they need a penalty. A graph
+    smooths already, cosines are bounded, distances lie in a ball; what is trained by Newton's method has the λ of RG2.
+
+    >>> from taylorank.training import Neural
+    >>> [default_penalty(Neural(loss)) for loss in ("softmax", "bpr")]
+    [0.1, 0.03]
+    >>> default_penalty(Neural("softmax", temperature=0.2))
+    0.0
+    """
+    if model.temperature is not None or model.optimizer == SECOND_ORDER:
+        return 0.0
+    return losses.get(model.loss).default_penalties.get(model.backbone, 0.0)
+
+
+def option_of_loss(model: Neural, name: str) -> Any:
+    """Return an option of the loss: the one given, or its default; None where the loss has no such option."""
+    return (model.options or {}).get(name, losses.get(model.loss).options.get(name))
+
+
+def options_by_part(model: Neural) -> tuple[dict[str, Any], ...]:
+    """Give each option of a model to the part that has it: (of the loss, of the backbone, of the sampler)."""
+    sampler = default_sampler(model.loss, model.sampler)
+    registered: list[Mapping[str, Any]] = [losses.get(model.loss).options, backbones.get(model.backbone).options]
+    registered.append({} if sampler is None else samplers.get(sampler).options)
+    given = model.options or {}
+    for name in given:
+        if not any(name in known for known in registered):
+            have = ", ".join(sorted(set().union(*registered))) or "none"
+            parts = "/".join(part for part in (model.loss, model.backbone, sampler) if part)
             raise ParameterError(f"{parts} has no option {name!r}", f"its options: {have}")
-    of_loss, of_backbone, of_sampler = ({n: v for n, v in options.items() if n in names} for names in known)
+    of_loss, of_backbone, of_sampler = ({n: v for n, v in given.items() if n in known} for known in registered)
     return of_loss, of_backbone, of_sampler
 
 
-def option_names(kind: Any) -> set[str]:
-    """Return the options of a backbone or a sampler: the arguments that only this kind has."""
-    return set(inspect.signature(kind.__init__).parameters) - {*OF_ALL, *OF_THE_MODEL}
+def check_composition(model: Neural) -> None:
+    """Refuse parts that cannot work together, and options that none of them has, with the reason."""
+    loss, backbone = losses.get(model.loss), backbones.get(model.backbone)
+    if model.sampler is not None:
+        _check_sampler(loss, samplers.get(model.sampler))
+    if model.temperature is not None and loss.scoring == "distance":
+        raise ParameterError(
+            f"{loss.name} ranks by distances, which temperature={model.temperature} does not scale",
+            "leave the temperature out",
+        )
+    if model.temperature is None and loss.needs_bounded_scores:
+        raise ParameterError(
+            f"{loss.name} falls without end where scores may grow",
+            f"give a temperature, such as {loss.default_temperature:g}, which makes them cosines",
+        )
+    if model.context_exponent != 1 and backbone.takes == "sequences":
+        raise ParameterError(
+            f"{backbone.name} counts every place of a history alike, so context_exponent={model.context_exponent:g} "
+            "would do nothing",
+            "leave it out",
+        )
+    if model.optimizer == SPARSE:
+        _check_sparse(loss, backbone)
+    options_by_part(model)
+    if model.optimizer == SECOND_ORDER:
+        _check_second_order(model, loss, backbone)
+    elif model.precision == "float64":
+        raise ParameterError("precision='float64' is for newton", "choose float32 or bfloat16")
 
 
-def build_parts(
-    data: Interactions,
-    *,
-    loss: str,
-    backbone: str,
-    sampler: str | None,
-    factors: int,
-    temperature: float | None,
-    options: Mapping[str, Any],
-    sparse: bool,
-    device: str,
-    seed: int,
-    popularity: NDArray[np.float64] | None = None,
-) -> Parts:
-    """Build what `FirstOrder` trains, on `device`, with initial values drawn from `seed`.
+def _check_sampler(loss: losses.Loss, sampler: samplers.RegisteredSampler) -> None:
+    if not loss.draws:
+        raise ParameterError(
+            f"{loss.name} draws no negatives, so sampler={sampler.name!r} would do nothing", "leave the sampler out"
+        )
+    if loss.needs_log_q and not sampler.knows_log_q:
+        able = " or ".join(one.name for one in samplers.SAMPLERS.values() if one.knows_log_q)
+        raise ParameterError(
+            f"{loss.name} needs the probability of each draw, which sampler={sampler.name!r} cannot tell",
+            f"choose {able}, or sampled-softmax as the loss",
+        )
 
-    `popularity` of the items is Σ_x r_xy of `data`, unless another is given.
-    """
-    of_loss, of_backbone, of_sampler = divided_options(loss, backbone, sampler, options)
-    generator = torch.Generator().manual_seed(seed)
-    if temperature is not None:
-        of_backbone |= {"temperature": temperature, "similarity": "cosine"}
-    if sparse:
-        of_backbone["sparse"] = True
-    encoder = backbones.get(backbone).build(data, factors=factors, generator=generator, **of_backbone)
-    columns, n_items = data.by_user.indices, data.n_items
-    summed: NDArray[Any] = np.bincount(columns, weights=data.strengths, minlength=n_items)
-    of_items = torch.as_tensor((summed if popularity is None else popularity).astype(np.float32))
-    criterion = losses.get(loss).criterion(
-        n_users=data.n_users,
-        n_items=n_items,
-        factors=encoder.width,
-        popularity=of_items,
-        **of_loss,
-    )
-    draws = None
-    if sampler is not None:
-        met = None if loss in WITH_POSITIVES else data.by_user
-        if sampler == "in-batch":  # which meets an item once for each of its pairs, however strong they are
-            of_items = torch.as_tensor(np.bincount(columns, minlength=n_items).astype(np.float32))
-        draws = samplers.get(sampler)(n_items=n_items, popularity=of_items, positives=met, device=device, **of_sampler)
-    return Parts(encoder.to(device), criterion.to(device), draws)
+
+def _check_sparse(loss: losses.Loss, backbone: backbones.RegisteredBackbone) -> None:
+    """Refuse a composition of which a part has dense gradients."""
+    if not (loss.draws and backbone.has_sparse_gradients):
+        able = " or ".join(one.name for one in backbones.BACKBONES.values() if one.has_sparse_gradients)
+        raise ParameterError(
+            f"sparse-adam needs a loss with draws on {able}, not {loss.name} on {backbone.name}",
+            "choose optimizer='adam'",
+        )
+    if loss.has_parameters:
+        raise ParameterError(f"sparse-adam cannot move what {loss.name} itself learns", "choose optimizer='adam'")
+
+
+def _check_second_order(model: Neural, loss: losses.Loss, backbone: backbones.RegisteredBackbone) -> None:
+    """Refuse newton for what has no second-order steps."""
+    if not loss.is_quadratic:
+        raise ParameterError(
+            f"newton needs a loss that is quadratic in the scores, which {loss.name} is not",
+            f"choose {' or '.join(quadratic_losses())}, or optimizer='adam'",
+        )
+    if backbone.takes != "users":
+        able = [one.name for one in backbones.BACKBONES.values() if one.takes == "users"]
+        raise ParameterError(
+            f"newton needs one vector per user, and {backbone.name} has one for every place of a history",
+            f"choose {', '.join(able[:-1])} or {able[-1]}, or optimizer='adam'",
+        )
+    if model.precision not in OF_SECOND_ORDER:
+        raise ParameterError(
+            f"newton cannot use precision={model.precision!r}", f"choose {' or '.join(OF_SECOND_ORDER)}"
+        )
+    if model.compile:
+        raise ParameterError("newton has no step to compile", "leave out compile, or choose optimizer='adam'")
+    refresh = option_of_loss(model, "refresh")
+    if refresh != 1:
+        raise ParameterError(f"newton always looks at all items; refresh={refresh!r} would do nothing", "leave it out")
+
+
+def quadratic_losses() -> list[str]:
+    """Return the names of the losses that are quadratic in the scores."""
+    return [name for name, loss in losses.LOSSES.items() if loss.is_quadratic]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from taylorank.errors import TrainingError
+from taylorank.training.build import Parts
 from taylorank.training.feeds import Batch, Feed
 from taylorank.training.schedules import make_optimizer, rate_at
 
@@ -30,19 +31,6 @@ class Recipe:
     negatives: int = 64
     precision: str = "float32"
     compile: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """What is composed: an encoder, a loss with its own parameters, and what draws negatives (None: nobody)."""
-
-    backbone: Any
-    criterion: Any
-    sampler: Any | None
-
-    def parameters(self) -> list[torch.nn.Parameter]:
-        """All that is learned."""
-        return [*self.backbone.parameters(), *self.criterion.parameters()]
 
 
 class FirstOrder:
@@ -73,7 +61,7 @@ class FirstOrder:
 
     @property
     def details(self) -> dict[str, float]:
-        """What else is told of the last epoch: nothing."""
+        """What else is recorded of the last epoch: nothing."""
         return {}
 
     def epoch(self) -> float:

@@ -6,10 +6,12 @@ import copy
 import functools
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
+from taylorank import backbones, losses
 from taylorank.checks import check_whole
 from taylorank.data import Interactions, read_interactions
 from taylorank.errors import ParameterError
@@ -22,7 +24,7 @@ from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
 from taylorank.ranking import Ranker, Vectors
 from taylorank.torch_extra import require_torch
-from taylorank.training.penalties import penalty_of
+from taylorank.training.composition import check_composition, composition_name, default_penalty
 
 CHOICES = {
     "optimizer": ("adam", "adamw", "sgd", "sparse-adam", "newton"),
@@ -51,8 +53,8 @@ class Neural(FactorModel, Recommender):
         Scores are cosines divided by it; None: inner products.
     regularization
         λ of the penalty ½λ(‖u‖² + ‖v‖²) on the embeddings of each pair in a batch. "auto": what
-        validation data favour for the loss on mf and lightgcn, 0 elsewhere and for cosines (`training.penalties`);
-        `settled_params` tells.
+        validation data favour for the loss on mf and lightgcn, 0 elsewhere and for cosines; `settled_params` has
+        the number.
     weight_decay
         Of the optimiser, on all parameters at every step.
     batch_size
@@ -107,12 +109,17 @@ class Neural(FactorModel, Recommender):
     def settled_params(self) -> dict[str, Any]:
         """Return the parameters with a number in the place of "auto"."""
         given = self.get_params()
-        return {**given, "regularization": penalty_of(self)} if str(self.regularization) == "auto" else given
+        return {**given, "regularization": default_penalty(self)} if str(self.regularization) == "auto" else given
+
+    @property
+    def composition(self) -> str:
+        """The name that makes this model, up to its numbers: loss/backbone/sampler."""
+        return composition_name(self.loss, self.backbone, self.sampler)
 
     @property
     def ranks_by_products(self) -> bool:
         """Whether inner products of the factors rank as the scores do; a tree of items does not."""
-        return self.loss != "hsm"
+        return losses.get(self.loss).scoring != "tree"
 
     @property
     def steps_compare(self) -> bool:
@@ -120,13 +127,36 @@ class Neural(FactorModel, Recommender):
         return self.optimizer == "newton" or self.schedule == "constant"
 
     def _build_ranker(self) -> Ranker:
+        vectors = Vectors(self.user_factors, ItemVectors(self.item_factors))
+        if find_spec("torch") is None and self.ranks_by_products:  # a file is ranked without torch
+            return self._ranker_with(vectors=vectors)
+        require_torch()
         from taylorank.training.restore import SequenceFoldIn, device_ranking, tree_row_scores
 
-        score_rows = None if self.ranks_by_products else functools.partial(tree_row_scores, self)
-        vectors = Vectors(
-            self.user_factors, ItemVectors(self.item_factors), score_rows=score_rows, fold_in=SequenceFoldIn(self)
+        vectors = replace(
+            vectors,
+            score_rows=None if self.ranks_by_products else functools.partial(tree_row_scores, self),
+            fold_in=SequenceFoldIn(self) if self._reads_histories else None,
         )
         return self._ranker_with(vectors=vectors, on_device=device_ranking(self))
+
+    @property
+    def _reads_histories(self) -> bool:
+        return backbones.get(self.backbone).takes == "sequences"
+
+    def fold_in(self, histories: Any) -> Self:
+        """Return this model for other users, given what they met, for a backbone that reads histories (sasrec).
+
+        The other backbones learn a vector per user by descent; a closed-form model folds users in exactly.
+        """
+        data = read_interactions(histories)
+        if not self._reads_histories:
+            raise ParameterError(
+                f"{self.backbone} learns a vector per user by descent and cannot fold in",
+                "fit again with the new users, or use sasrec or a closed-form model",
+            )
+        require_torch()
+        return super().fold_in(data)
 
     def fit(
         self,
@@ -165,9 +195,6 @@ class Neural(FactorModel, Recommender):
         return self
 
     def _check(self) -> None:
-        from taylorank.training.composition import check_composition, default_sampler, divided_options
-        from taylorank.training.second_order import check_order
-
         check_parameters(self)
         check_whole(self.random_state, "random_state", least=0)
         if self.temperature == 0:
@@ -181,16 +208,7 @@ class Neural(FactorModel, Recommender):
         for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {', '.join(known)}")
-        check_composition(
-            self.loss,
-            self.backbone,
-            self.sampler,
-            temperature=self.temperature,
-            optimizer=self.optimizer,
-            context_exponent=self.context_exponent,
-        )
-        divided_options(self.loss, self.backbone, default_sampler(self.loss, self.sampler), self.options or {})
-        check_order(self)
+        check_composition(self)
 
     def _keep(self, vectors: tuple[Floats, Floats], weights: Floats) -> None:
         self.user_factors_, self.item_factors_ = vectors

@@ -24,10 +24,9 @@ from torch import Tensor
 from taylorank.checks import check_number, check_whole
 from taylorank.errors import ParameterError, TrainingError
 from taylorank.training.conjugate import Direction, truncated_cg
-from taylorank.training.encoders import Encoders
+from taylorank.training.encoders import Encoders, Tables
 from taylorank.training.pair_objective import PairObjective, PairPoint
 from taylorank.training.preconditioner import RowBlocks, RowNorms
-from taylorank.training.tables import Tables
 
 ARMIJO = 1e-4
 HALVINGS = 30
@@ -100,7 +99,7 @@ class NewtonCG:
             raise TrainingError(f"the loss is {self.loss} at the start", "begin at smaller or other parameters")
 
     def step(self) -> NewtonStep:
-        """Make one iteration; where nothing decreases the loss any more θ stays, and `finished` tells why."""
+        """Make one iteration; where nothing decreases the loss any more θ stays, and `finished` says why."""
         began = time.perf_counter()
         g = self.gradient()
         size = float(torch.linalg.vector_norm(g))

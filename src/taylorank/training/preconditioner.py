@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from taylorank.training.encoders import Tables
 from taylorank.training.pair_objective import PairPoint
-from taylorank.training.tables import Tables
 
 PROBES = 4
 LEAST = 1e-3  # of the mean length: a parameter that bends nothing must not move without end
@@ -72,7 +72,7 @@ class RowNorms:
     """Damping and preconditioning for any encoders: the lengths n_i of the rows of the Gauss-Newton matrix B.
 
     With signs v drawn at random E[(B v)_i²] = n_i², so a few products estimate all of them. Parameters differ by
-    orders of magnitude in curvature (the embedding of a rare item, a weight that all rows share), and n tells by how
+    orders of magnitude in curvature (the embedding of a rare item, a weight that all rows share), and n says by how
     much.
     """
 

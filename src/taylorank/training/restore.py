@@ -8,38 +8,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from taylorank.backbones.sequences import sequences
+from taylorank import losses
+from taylorank.backbones import sequences
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.training.composition import build_parts, default_sampler
+from taylorank.training.build import Parts, build
 from taylorank.training.device_ranking import DeviceRanking
-from taylorank.training.first_order import Parts
 
 if TYPE_CHECKING:
     from taylorank.training.neural import Neural
 
 BLOCK = 1024  # histories encoded at a time
 TREE_CELLS = 1 << 25  # log probabilities of a tree held at a time: several copies of them exist
-
-
-def build(model: Neural, data: Interactions, *, device: str, popularity: NDArray[np.float64] | None = None) -> Parts:
-    """Return the modules of a model over the users and items of `data`, as they are before training.
-
-    `popularity` is that of the items in the data the model was fitted to, where `data` is another.
-    """
-    return build_parts(
-        data,
-        loss=model.loss,
-        backbone=model.backbone,
-        sampler=default_sampler(model.loss, model.sampler),
-        factors=model.factors,
-        temperature=model.temperature,
-        options=model.options or {},
-        sparse=model.optimizer == "sparse-adam",
-        device=device,
-        seed=model.random_state,
-        popularity=popularity,
-    )
 
 
 def flat_weights(parts: Parts) -> NDArray[np.float32]:
@@ -112,8 +92,6 @@ def tree_of(model: Neural) -> tuple[Any, str]:
     criterion = model.__dict__.get("_tree")
     device = "cuda" if model.device != "cpu" and torch.cuda.is_available() else "cpu"
     if criterion is None or criterion[0] is not model.weights_:
-        from taylorank import losses
-
         built = losses.get(model.loss).criterion(
             n_users=len(model.users),
             n_items=len(model.items),
@@ -135,14 +113,7 @@ class SequenceFoldIn:
 
     def rows(self, histories: Interactions) -> NDArray[np.float32]:
         """Return the query of each history, (B, K)."""
-        from taylorank import backbones
-
         model = self.model
-        if backbones.get(model.backbone).takes != "sequences":
-            raise ParameterError(
-                f"{model.backbone} learns a vector per user by descent and cannot fold in",
-                "fit again with the new users, or use sasrec or a closed-form model",
-            )
         parts = build(model, histories, device="cpu", popularity=model.item_popularity)
         of_backbone = list(parts.backbone.parameters())  # the criterion may have parameters per user, of other users
         set_weights(of_backbone, model.weights_[: sum(p.numel() for p in of_backbone)])

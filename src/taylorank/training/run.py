@@ -10,18 +10,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from taylorank.backbones.sequences import sequences
+from taylorank import losses
+from taylorank.backbones import sequences
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.models.fitting import FitMonitor, Step
 from taylorank.models.recommender import Recommender
 from taylorank.solvers.sweeps import SweepState
-from taylorank.training.composition import option_of_loss
+from taylorank.training.build import Parts, build
+from taylorank.training.composition import SECOND_ORDER, option_of_loss
 from taylorank.training.feeds import Feed, PairFeed, SequenceFeed, UserFeed, pair_weights
-from taylorank.training.first_order import FirstOrder, Parts, Recipe
+from taylorank.training.first_order import FirstOrder, Recipe
 from taylorank.training.newton import NewtonRecipe
-from taylorank.training.restore import build, flat_weights, histories_of, vectors_of
-from taylorank.training.second_order import NAME as SECOND_ORDER
+from taylorank.training.restore import flat_weights, histories_of, vectors_of
 from taylorank.training.second_order import SecondOrder
 from taylorank.training.warm import scale_start, warm_start
 
@@ -48,7 +49,7 @@ class Loop(Protocol):
 
     @property
     def details(self) -> dict[str, float]:
-        """What else is told of the last epoch."""
+        """What else is recorded of the last epoch."""
         ...
 
     def epoch(self) -> float:
@@ -135,7 +136,7 @@ def make_loop(model: Neural, parts: Parts, data: Interactions, device: str) -> L
         NewtonRecipe(weight_decay=model.weight_decay),
         loss=model.loss,
         regularization=model.settled_params()["regularization"],
-        proposal_exponent=option_of_loss(model.loss, model.options or {}, "proposal_exponent"),
+        proposal_exponent=option_of_loss(model, "proposal_exponent"),
         context_exponent=model.context_exponent,
         precision=model.precision,
         row_batch=model.batch_size,
@@ -164,9 +165,9 @@ def make_feed(model: Neural, parts: Parts, data: Interactions, device: str) -> F
         size = model.batch_size or BATCH_SIZES["sequences"]
         return SequenceFeed(histories, padding=data.n_items, batch_size=size, device=device)
     weights = pair_weights(data, model.context_exponent)
-    if parts.criterion.kind in ("exact", "product", "refresh"):
-        return UserFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["users"], device=device)
-    return PairFeed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES["pairs"], device=device)
+    unit = losses.get(model.loss).batch_of
+    feed = UserFeed if unit == "users" else PairFeed
+    return feed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES[unit], device=device)
 
 
 def chosen_device(device: str) -> str:

@@ -9,55 +9,22 @@ without the constant of the squares, as for the other optimisers.
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from taylorank import backbones
+from taylorank import losses
 from taylorank.data import Interactions
-from taylorank.errors import ParameterError
 from taylorank.objectives import RG2Objective, rg_objective
-from taylorank.training.composition import option_of_loss
-from taylorank.training.encoders import Encoders
-from taylorank.training.first_order import Parts
+from taylorank.training.build import Parts
+from taylorank.training.encoders import Encoders, Tables
 from taylorank.training.newton import NewtonCG, NewtonRecipe
 from taylorank.training.pair_objective import rg_pairs
-from taylorank.training.tables import Tables
 
-if TYPE_CHECKING:
-    from taylorank.training.neural import Neural
-
-NAME = "newton"
-INTERACTION = {"rg2": 0.0, "rgx": 1.0}  # κ of the losses that are quadratic in the scores
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
-TOLD = ("gradient", "cg_steps", "ratio", "rate", "damping")
-
-
-def check_order(model: Neural) -> None:
-    """Refuse newton for what has no second-order steps, with the reason; and what newton alone has, for the others."""
-    if model.optimizer != NAME:
-        if model.precision == "float64":
-            raise ParameterError("precision='float64' is for newton", "choose float32 or bfloat16")
-        return
-    if model.loss not in INTERACTION:
-        raise ParameterError(
-            f"newton needs a loss that is quadratic in the scores, which {model.loss} is not",
-            "choose rg2 or rgx, or optimizer='adam'",
-        )
-    if backbones.get(model.backbone).takes != "users":
-        raise ParameterError(
-            f"newton needs one vector per user, and {model.backbone} has one for every place of a history",
-            "choose mf, lightgcn or two-tower, or optimizer='adam'",
-        )
-    if model.precision not in PRECISIONS:
-        raise ParameterError(f"newton cannot use precision={model.precision!r}", f"choose {' or '.join(PRECISIONS)}")
-    if model.compile:
-        raise ParameterError("newton has no step to compile", "leave out compile, or choose optimizer='adam'")
-    refresh = option_of_loss(model.loss, model.options or {}, "refresh")
-    if refresh != 1:
-        raise ParameterError(f"newton always looks at all items; refresh={refresh!r} would do nothing", "leave it out")
+RECORDED = ("gradient", "cg_steps", "ratio", "rate", "damping")
 
 
 class SecondOrder:
@@ -87,7 +54,9 @@ class SecondOrder:
             context_exponent=context_exponent,
             dtype=np.float64,
         )
-        objective = rg_pairs(rg, penalty=regularization, interaction=INTERACTION[loss], dtype=dtype, device=device)
+        interaction = losses.get(loss).interaction
+        assert interaction is not None  # `check_composition` refuses the others
+        objective = rg_pairs(rg, penalty=regularization, interaction=interaction, dtype=dtype, device=device)
         tables = parts.backbone.tables
         encoders: Any = Encoders.of_backbone(parts.backbone, row_batch=row_batch) if tables is None else Tables(*tables)
         self.run = NewtonCG(encoders, objective, recipe)
@@ -106,7 +75,7 @@ class SecondOrder:
     def epoch(self) -> float:
         """Make one iteration; return the loss after it."""
         step = self.run.step()
-        self.details = {name: float(value) for name, value in asdict(step).items() if name in TOLD}
+        self.details = {name: float(value) for name, value in asdict(step).items() if name in RECORDED}
         self.run.encoders.write(self.run.theta)
         return step.loss
 

@@ -11,8 +11,10 @@ import torch
 
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.models.factor_fit import item_factors_of
-from taylorank.training.first_order import FirstOrder, Parts
+from taylorank.losses.registry import loss_of
+from taylorank.models.factor import FactorModel
+from taylorank.training.build import Parts
+from taylorank.training.first_order import FirstOrder
 
 SMALLEST = 2.0**-24  # of scales tried: scores of about 0
 ENOUGH = 0.99  # of what the best scale gains on scores of 0
@@ -24,11 +26,12 @@ def warm_start(parts: Parts, start: Any, data: Interactions, *, scale: float = 1
     Users and items that it does not know keep their random vectors. So do factors that are 0 for all users and items,
     as RG² leaves them below its threshold: where both sides are 0, so are both gradients, for ever.
     """
-    item_factors_of(start)
-    theirs = getattr(start, "loss", None)
-    if parts.criterion.scoring == "tree" or theirs == "hsm":
+    if not isinstance(start, FactorModel):
+        raise ParameterError(f"start={start!r} has no factors", "give a fitted factor model, such as RG2")
+    scorings = (parts.criterion.scoring, _scoring(start))
+    if "tree" in scorings:
         raise ParameterError("a tree has no vectors of items to begin from", "leave start out, or take another loss")
-    if parts.criterion.scoring == "distance" or theirs == "sml":
+    if "distance" in scorings:
         raise ParameterError("distances and inner products give each other no start", "leave start out")
     alive = start.user_factors.any(0) | start.item_factors.any(0)
     sides = []
@@ -48,6 +51,12 @@ def warm_start(parts: Parts, start: Any, data: Interactions, *, scale: float = 1
         rows[position >= 0] = np.where(alive, vectors[position[position >= 0]] * math.sqrt(scale), np.nan)
         sides.append(torch.as_tensor(rows))
     parts.backbone.warm_start(*sides)
+
+
+def _scoring(model: FactorModel) -> str:
+    """What ranks the items of a model: inner products, unless a loss of its own says otherwise."""
+    loss = loss_of(model)
+    return "product" if loss is None else loss.scoring
 
 
 def scale_start(loop: FirstOrder, start: Any, data: Interactions) -> float:
