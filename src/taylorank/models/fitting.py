@@ -9,8 +9,7 @@ from typing import Any
 
 from taylorank.checks import check_whole
 from taylorank.data import Interactions
-from taylorank.errors import ParameterError
-from taylorank.metrics import CHOOSING, wanted_metrics
+from taylorank.metrics import choosing_metric
 from taylorank.models.checkpoint import Checkpoint
 from taylorank.ranking.evaluate import evaluate
 from taylorank.ranking.scorer import Scorer
@@ -41,13 +40,8 @@ class FitProgress:
 
 
 def check_metric(metric: str) -> None:
-    """Refuse what is no metric with a cutoff, and one of which more is not better: its highest would be kept."""
-    name, at, _ = str(metric).partition("@")
-    wanted_metrics(str(metric), 10)
-    if name not in CHOOSING:
-        raise ParameterError(f"a higher {name} is not a better ranking", f"choose from {', '.join(CHOOSING)}")
-    if not at:
-        raise ParameterError(f"metric={metric!r} has no cutoff", 'write it as "ndcg@10"')
+    """Refuse what is no metric with a cutoff, and one whose highest value is not the best."""
+    choosing_metric(metric)
 
 
 class Watch:
