@@ -26,9 +26,8 @@ from taylorank.ranking.protocol import EvaluationProtocol, LeaveOneOut, Publishe
 from taylorank.registry import model_named
 from taylorank.selection import compare
 from taylorank.selection.join import join_records
-from taylorank.selection.neural_space import OVER_ALL_ITEMS, neural_space
 from taylorank.selection.record import load_record, save_record
-from taylorank.selection.space import Choice, Range, Space
+from taylorank.selection.spaces import OVER_ALL_ITEMS, Choice, Range, Space, neural_space
 from taylorank.training import Neural
 from taylorank.training.names import LOSS_NAMES
 

@@ -13,7 +13,7 @@ from taylorank.errors import DataError, ParameterError, TrainingError  # noqa: E
 from taylorank.losses import Positives  # noqa: E402
 from taylorank.models import Popularity  # noqa: E402
 from taylorank.ranking import evaluate  # noqa: E402
-from taylorank.selection.neural_space import OVER_ALL_ITEMS  # noqa: E402
+from taylorank.selection.spaces import OVER_ALL_ITEMS  # noqa: E402
 from taylorank.training import names  # noqa: E402
 from taylorank.training.first_order import FirstOrder  # noqa: E402
 from taylorank.training.restore import build  # noqa: E402

@@ -106,6 +106,11 @@ class RG2(GrowingModel):
         self.random_state = random_state
         self.num_threads = num_threads
 
+    @property
+    def has_path(self) -> bool:
+        """Whether a fit gives every smaller K and every λ (`path`): that of the spectral solver does."""
+        return self.solver == "spectral"
+
     @classmethod
     def paper(cls, factors: int = 64, **others: Any) -> Self:
         """Return the papers' loss: uniform proposal (γ = 0), contexts weighted by their total (ρ = 1)."""

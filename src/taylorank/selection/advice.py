@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.models.recommender import Recommender
-from taylorank.selection.space import Choice, Range, Space
-from taylorank.selection.trial import Trial
+from taylorank.selection.spaces import Choice, Range, Space
+from taylorank.selection.trials import Trial
 
 BINS = 4
 EDGE = 0.03  # of a range, from its end

@@ -20,7 +20,7 @@ from taylorank.data import Interactions, read_interactions
 from taylorank.errors import MissingExtraError
 from taylorank.models.factor import FactorModel
 from taylorank.models.histories import over_items
-from taylorank.selection.space import SPACES, Space
+from taylorank.selection.spaces import SPACES, Space
 
 Peer = TypeVar("Peer", bound=FactorModel)
 

@@ -350,8 +350,10 @@ def test_seen_is_left_out(parts):
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"metric": "ndcg"}, "no metric is called 'ndcg'"),
-        ({"metric": "ndcg@0"}, "no metric"),
+        ({"metric": "ndcg"}, "'ndcg' has no cutoff"),
+        ({"metric": "ndcg@0"}, "no cutoff"),
+        ({"metric": "ndgc@10"}, "no metric is called 'ndgc'"),
+        ({"metric": "ece@10"}, "lower is better"),
         ({"trials": 0}, "trials=0"),
         ({"trials": 2.5}, "trials=2.5"),
         ({"seconds": 0}, "seconds=0"),
@@ -359,7 +361,7 @@ def test_seen_is_left_out(parts):
         ({"space": {"depth": Range(0, 1)}}, "no parameter 'depth'"),
         ({"model": "rg7"}, "no model is called 'rg7'"),
         ({"model": object()}, "is not a model"),
-        ({"model": Toy()}, "nobody has said where to search for Toy"),
+        ({"model": Toy()}, "Toy has no default space"),
     ],
 )
 def test_bad_arguments_are_refused(parts, how, words):
