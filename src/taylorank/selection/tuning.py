@@ -139,7 +139,7 @@ def _header(name: str, study: Study) -> dict[str, Any]:
     masks = judge.seen if isinstance(judge.seen, Sequence) else [judge.seen]
     return {
         "model": name,
-        "fixed": {name: fixed[name] for name in fixed if name not in study.space and name != "num_threads"},
+        "fixed": {key: fixed[key] for key in fixed if key not in study.space and key != "num_threads"},
         "metric": str(judge.metric),
         "space": described(study.space),
         "seed": study.seed,
@@ -190,7 +190,7 @@ def _fit_best(study: Study) -> bool:
         notes = [trial.note for trial in study.trials if trial.note]
         raise DataError(
             f"none of {len(study.trials)} trials gave a value ({notes[0] if notes else 'no reason given'})",
-            "mend that, or search elsewhere",
+            "mend that, or search another space",
         )
     if study.refit:
         study.model = None  # makes room
