@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import taylorank as tr
-from taylorank.selection import Choice, path_fit, path_search, study, tune
+from taylorank.selection import Choice, path_search, study, tune
 from taylorank.selection.path_search import climb
-from taylorank.selection.trials import Trial
 
 SPACE = {
     "factors": Choice((2, 4, 8, 16, 32)),
@@ -138,32 +137,6 @@ def test_als_has_no_path_and_is_tuned_like_the_others(parts):
     found = tune(tr.RG2(solver="als", iterations=3), train, valid, space={"factors": Choice((2, 4))}, trials=2)
     assert found.method == "every combination"
     assert all(len(trial.step_values) > 0 for trial in found.trials)
-
-
-def test_costs_grow_from_what_was_seen():
-    class One:
-        rank, number = 10, 0
-        trials = (Trial({}, 1.0, 5.0, users=100), *[Trial({}, 1.0, 0.5, users=100)] * 4)
-
-    class Of:
-        refit = True
-
-        class judge:  # noqa: N801
-            users = 200
-
-            class valid:  # noqa: N801
-                nnz = 10
-
-        class train:  # noqa: N801
-            nnz = 100
-
-    costs = path_fit.Costs(Of)
-    assert costs.search(10) == costs.refit(10) == costs.judging(10) == 0.0
-    costs.learn(One)
-    assert costs.search(10) == pytest.approx(path_fit.CAUTION * (5.0 + 4 * 0.5))
-    assert costs.search(20) > 2 * costs.search(10)
-    assert costs.refit(10) == pytest.approx(1.1 * path_fit.CAUTION * 5.0)
-    assert costs.judging(10) == pytest.approx(path_fit.FULL_RANKING * 0.5 * 2)
 
 
 places = st.integers(0, 8)
