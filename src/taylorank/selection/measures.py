@@ -1,4 +1,4 @@
-"""What a comparison measures beside the metrics: how fast a fit gets good, and who finds more than the hits."""
+"""What a comparison measures beside the metrics: how fast a fit gets good, and how well rare items are found."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Stopped(BudgetSpent):
 
 
 class GivenUp(Exception):
-    """Raised out of a fit whose setting is hopeless, or that is out of time; the search goes on."""
+    """Raised inside a fit whose setting is hopeless, or that is out of time; the search goes on."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Study:
     refit: bool = False
     callback: Callable[[Trial], object] | None = None
     file: Path | None = None
-    filed: dict[Key, Trial] = field(default_factory=dict)  # trials that the file has
+    from_file: dict[Key, Trial] = field(default_factory=dict)  # trials that the file has
     known: dict[Key, Trial] = field(default_factory=dict)  # trials of this run, in their order
     fits: int = 0
     model: Recommender | None = None  # that of the best trial so far, unless it came from the file
@@ -82,7 +82,7 @@ class Study:
         return max(complete, key=lambda trial: (trial.users, trial.value or 0.0), default=None)
 
     def begin_fit(self, *, seconds: float = 0.0, fits: int = 0) -> int:
-        """Return the number of a new fit, if then `seconds` and `fits` can be left; else end the search.
+        """Return the number of a new fit; end the search if after it `seconds` and `fits` could not be left.
 
         The first fit is always allowed, so that there is a result.
         """
@@ -118,9 +118,9 @@ class Study:
         key = key_of(params, judge.users)
         if key in self.known:
             return self.known[key]
-        if key in self.filed:
-            self.budget.carried += self.filed[key].seconds
-            return self._keep(self.filed[key], None)
+        if key in self.from_file:
+            self.budget.carried += self.from_file[key].seconds
+            return self._keep(self.from_file[key], None)
         began = time.perf_counter()
         outcome, model = _judged(judge, fitted)
         seconds = round(time.perf_counter() - began, 4)

@@ -120,7 +120,7 @@ def tune(
     study = Study(base, train, judge, chosen, budget, seed, refit=refit, callback=callback)
     if file is not None:
         study.file = Path(file)
-        study.filed = open_trials(study.file, _header(name, study))
+        study.from_file = open_trials(study.file, _header(name, study))
     return _searched(study, name)
 
 
