@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from taylorank import system
@@ -29,3 +30,25 @@ def test_a_system_that_does_not_tell(tmp_path, monkeypatch):
     monkeypatch.setattr(system, "proc_field", lambda path, field: None)
     assert system.available_memory() is None
     assert system.memory("MemTotal") is None
+
+
+def measured(count):
+    with system.peak_memory() as peak:
+        np.ones(count, dtype=np.uint8)[::4096].sum()
+    return peak.bytes
+
+
+def test_the_peak_is_that_of_the_block_alone():
+    if measured(1) is None:
+        pytest.skip("this system keeps no high-water mark that can be set back")
+    kept = np.ones(300_000_000, dtype=np.uint8)
+    large = measured(200_000_000)
+    small = measured(20_000_000)
+    assert 190e6 < large < 230e6
+    assert 15e6 < small < 50e6
+    assert len(kept)
+
+
+def test_the_peak_is_none_where_the_system_cannot_tell(monkeypatch):
+    monkeypatch.setattr(system, "_reset_peak", lambda: None)
+    assert measured(10) is None

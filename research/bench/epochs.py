@@ -19,7 +19,7 @@ from research.bench.timing import time_in_turns
 from taylorank.data import Interactions, datasets, planted
 from taylorank.errors import DataError
 from taylorank.machine import describe_machine
-from taylorank.selection.memory import peak_memory
+from taylorank.system import peak_memory
 from taylorank.torch_extra import require_torch
 
 FACTORS, PAIRS, USERS, DRAWS, RATE = 64, 2048, 512, 64, 1e-3

@@ -20,7 +20,7 @@ from typing import Any
 
 from taylorank.machine import describe_machine
 from taylorank.output import atomic_path
-from taylorank.selection.memory import peak_memory
+from taylorank.system import peak_memory
 
 POSITIVES = 16  # of a query
 DRAWS = 1024

@@ -27,9 +27,8 @@ from taylorank.ranking.protocols import EvaluationProtocol, LeaveOneOut, Publish
 from taylorank.registry import model_named
 from taylorank.selection import compare
 from taylorank.selection.join import join_records
-from taylorank.selection.neural_space import neural_space
 from taylorank.selection.record import load_record, save_record
-from taylorank.selection.space import Choice, Range, Space
+from taylorank.selection.spaces import Choice, Range, Space, neural_space
 from taylorank.training import Neural
 
 METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20", "map@10")

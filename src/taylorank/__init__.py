@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     )
     from taylorank.ranking import evaluate
     from taylorank.selection.compare import compare
-    from taylorank.selection.diagnose import diagnose
-    from taylorank.selection.tune import tune
+    from taylorank.selection.diagnosis import diagnose
+    from taylorank.selection.tuning import tune
     from taylorank.training import Neural
 
 try:
@@ -48,7 +48,7 @@ _HOMES = {
     "WRMF": "taylorank.models",
     "check_leakage": "taylorank.data",
     "compare": "taylorank.selection",
-    "diagnose": "taylorank.selection.diagnose",
+    "diagnose": "taylorank.selection",
     "evaluate": "taylorank.ranking",
     "load": "taylorank.models",
     "merge": "taylorank.data",

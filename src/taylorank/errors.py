@@ -56,3 +56,13 @@ class LeakageWarning(DataWarning):
 
 class TrainingWarning(UserWarning):
     """Training goes on, but not quite as it was asked to."""
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return what an error says, and its kind if it is none of the above.
+
+    >>> in_one_line(RuntimeError("out of luck")), in_one_line(DataError("no rows", "give some"))
+    ('RuntimeError: out of luck', 'no rows; give some')
+    """
+    text = " ".join(str(error).split())
+    return text if isinstance(error, TaylorankError) else f"{type(error).__name__}: {text}".rstrip(": ")

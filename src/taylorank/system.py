@@ -1,7 +1,12 @@
-"""What Linux tells of the machine; None elsewhere."""
+"""What Linux tells of the machine and of this process; None elsewhere."""
 
 from __future__ import annotations
 
+import ctypes
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 CGROUP = "/sys/fs/cgroup"
@@ -33,7 +38,48 @@ def _number(path: str) -> int | None:
     return int(said) if said.isdigit() else None  # "max": no limit
 
 
-def memory(field: str) -> int | None:
-    """Return a field of /proc/meminfo ("MemTotal", "MemAvailable") in bytes."""
-    said = proc_field("/proc/meminfo", field)  # "24576000 kB"
+def memory(field: str, path: str = "/proc/meminfo") -> int | None:
+    """Return a field of /proc/meminfo ("MemTotal", "MemAvailable"), or of a file like it, in bytes."""
+    said = proc_field(path, field)  # "24576000 kB"
     return int(said.split()[0]) * 1024 if said else None
+
+
+@dataclass
+class Peak:
+    """Bytes of resident memory at the peak beyond those at the start; None where the system cannot tell."""
+
+    bytes: int | None = None
+
+
+@contextmanager
+def peak_memory() -> Iterator[Peak]:
+    """Measure the block: the peak of resident memory while it runs, less what was resident before.
+
+    Linux keeps a high-water mark for each process and lets it be set back, so no second process is needed. What
+    earlier work has freed is first given back to the system: memory that is merely reused would not be seen.
+
+    >>> with peak_memory() as peak:
+    ...     block = bytearray(50_000_000)
+    >>> peak.bytes is None or 45_000_000 < peak.bytes < 80_000_000
+    True
+    """
+    peak = Peak()
+    gc.collect()
+    with suppress(OSError, AttributeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
+    before = _reset_peak()
+    try:
+        yield peak
+    finally:
+        highest = memory("VmHWM", "/proc/self/status")
+        if before is not None and highest is not None:
+            peak.bytes = max(0, highest - before)
+
+
+def _reset_peak() -> int | None:
+    """Set the high-water mark to what is resident now, and return that."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return None
+    return memory("VmRSS", "/proc/self/status")

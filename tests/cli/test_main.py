@@ -11,6 +11,7 @@ import sys
 import polars as pl
 import pytest
 
+import taylorank as tr
 from taylorank import cli
 
 
@@ -183,3 +184,18 @@ def test_ctrl_c_says_so(monkeypatch, capsys):
     assert run("run", "--out", "never") == 130
     assert "interrupted" in capsys.readouterr().err
     assert not os.path.exists("never")
+
+
+def test_ctrl_c_while_a_model_is_tuned_leaves_no_half_of_a_table(tmp_path, monkeypatch, capsys):
+    original, fits = tr.IALS.fit, []
+
+    def fit(self, *args, **kwargs):
+        fits.append(self)
+        if len(fits) == 3:
+            raise KeyboardInterrupt
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(tr.IALS, "fit", fit)
+    assert run(*SMALL, "--out", str(tmp_path / "never")) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert not (tmp_path / "never").exists()

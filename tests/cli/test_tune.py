@@ -93,7 +93,8 @@ def test_an_interrupted_search_shows_what_it_found(log, tmp_path, monkeypatch, c
     [
         (("nowhere.csv",), "no such file"),
         (("LOG", "--model", "rg7"), "no model is called 'rg7'"),
-        (("LOG", "--metric", "ndcg"), "no metric is called"),
+        (("LOG", "--metric", "ndcg"), "has no cutoff"),
+        (("LOG", "--metric", "fame@10"), "no metric is called"),
         (("LOG", "--trials", "0"), "trials=0"),
         (("LOG", "--seconds", "-1"), "seconds=-1"),
         (("LOG", "--valid", "1"), "not a share"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from taylorank.errors import ParameterError
-from taylorank.metrics import DEFAULT, NAMES, wanted_metrics
+from taylorank.metrics import CHOOSING, DEFAULT, NAMES, choosing_metric, parse_metric, wanted_metrics
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 
@@ -21,6 +21,33 @@ def test_names_and_cutoffs():
 def test_what_is_no_metric_is_refused(text):
     with pytest.raises(ParameterError):
         wanted_metrics((text,), 10)
+    with pytest.raises(ParameterError):
+        parse_metric(text)
+    with pytest.raises(ParameterError):
+        choosing_metric(text)
+
+
+def test_what_chooses_is_a_metric_of_quality_with_a_cutoff():
+    for name in NAMES:
+        text = name if name == "auc" else f"{name}@7"
+        assert parse_metric(text).may_choose == (name in CHOOSING), name
+        assert str(parse_metric(text)) == text
+    assert [str(choosing_metric(f"{name}@7")) for name in CHOOSING] == [f"{name}@7" for name in CHOOSING]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("ndcg", "'ndcg' has no cutoff; write ndcg@10"),
+        ("ece@10", "lower is better for ece; choose from ndcg@10"),
+        ("gini@10", "lower is better for gini"),
+        ("auc", "models are not chosen by auc"),
+        ("coverage@10", "models are not chosen by coverage"),
+    ],
+)
+def test_what_does_not_choose_is_refused_with_the_reason(text, words):
+    with pytest.raises(ParameterError, match=words):
+        choosing_metric(text)
 
 
 @pytest.mark.parametrize("k", [(), 0, (10, -1), (1.5,), (True,), "10"])

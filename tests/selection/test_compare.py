@@ -11,7 +11,7 @@ import taylorank as tr
 from taylorank.errors import DataError, ParameterError
 from taylorank.models import EASE, Popularity
 from taylorank.models.recommender import Recommender
-from taylorank.ranking import evaluate
+from taylorank.ranking import Ranker, evaluate
 from taylorank.ranking.protocols import PROTOCOLS, protocol
 from taylorank.selection import Choice, Comparison, compare
 from taylorank.selection.peers import PEERS
@@ -34,14 +34,14 @@ class Broken(Recommender):
 
 
 class Constant:
-    """The least that can be compared: fit, and the Rankable protocol."""
+    """The least that can be compared: fit, and a ranker."""
 
     def fit(self, train):
-        self.users, self.items, self.seen = train.users, train.items, train
+        self.ranker = Ranker(train.users, train.items, train, scores=self.scores)
         return self
 
     def scores(self, users):
-        return np.tile(np.arange(len(self.items), dtype=np.float32), (len(users), 1))
+        return np.tile(np.arange(len(self.ranker.items), dtype=np.float32), (len(users), 1))
 
 
 def without_times(value):

@@ -1,4 +1,4 @@
-"""Memory, convergence and popularity groups."""
+"""Convergence and popularity groups."""
 
 from __future__ import annotations
 
@@ -13,31 +13,7 @@ import taylorank as tr
 from taylorank.data import Interactions
 from taylorank.models import IALS, Popularity
 from taylorank.ranking import evaluate, recommend
-from taylorank.selection.follow import follow
-from taylorank.selection.memory import peak_memory
-from taylorank.selection.popularity import popularity_groups, recall_by_popularity
-
-
-def measured(count):
-    with peak_memory() as peak:
-        np.ones(count, dtype=np.uint8)[::4096].sum()
-    return peak.bytes
-
-
-def test_the_peak_is_that_of_the_block_alone():
-    if measured(1) is None:
-        pytest.skip("this system keeps no high-water mark that can be set back")
-    kept = np.ones(300_000_000, dtype=np.uint8)
-    large = measured(200_000_000)
-    small = measured(20_000_000)
-    assert 190e6 < large < 230e6
-    assert 15e6 < small < 50e6
-    assert len(kept)
-
-
-def test_the_peak_is_none_where_the_system_cannot_tell(monkeypatch):
-    monkeypatch.setattr("taylorank.selection.memory._reset", lambda: None)
-    assert measured(10) is None
+from taylorank.selection.measures import convergence, popularity_groups, recall_by_popularity
 
 
 @dataclass
@@ -66,7 +42,7 @@ def test_steps_thin_out_and_measuring_costs_no_time():
         time.sleep(0.02)
         return float(model.at)
 
-    points = follow(Slow(), None, value)
+    points = convergence(Slow(), None, value)
     steps = [point["step"] for point in points]
     assert steps[:5] == [1, 2, 3, 4, 6]
     assert steps[-1] == 40
@@ -83,11 +59,11 @@ def test_the_end_of_a_fit_is_the_fitted_model():
     def value(model):
         return evaluate(model, valid, k=10)["ndcg@10"]
 
-    points = follow(IALS(4, iterations=5), train, value)
+    points = convergence(IALS(4, iterations=5), train, value)
     assert [point["step"] for point in points] == [1, 2, 3, 4, 5]
     assert points[-1]["value"] == value(IALS(4, iterations=5).fit(train))
     assert points[1]["value"] == value(IALS(4, iterations=2).fit(train))
-    assert [point["step"] for point in follow(Popularity(), train, value)] == [1]
+    assert [point["step"] for point in convergence(Popularity(), train, value)] == [1]
 
 
 def test_groups_hold_equal_shares():

@@ -6,9 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import taylorank as tr
-from taylorank.selection import Choice, factorisation, path_search, study, tune
+from taylorank.selection import Choice, path_search, study, tune
+from taylorank.selection.path_search import climb
 
 SPACE = {
     "factors": Choice((2, 4, 8, 16, 32)),
@@ -136,27 +139,36 @@ def test_als_has_no_path_and_is_tuned_like_the_others(parts):
     assert all(len(trial.step_values) > 0 for trial in found.trials)
 
 
-def test_costs_grow_from_what_was_seen():
-    class One:
-        rank, number = 10, 0
-        trials = (study.Trial({}, 1.0, 5.0, users=100), *[study.Trial({}, 1.0, 0.5, users=100)] * 4)
+places = st.integers(0, 8)
 
-    class Of:
-        refit = True
 
-        class judge:  # noqa: N801
-            users = 200
+@given(places, places, places, places)
+def test_finds_the_top_of_a_round_hill_without_asking_twice(a, b, top_a, top_b):
+    asked = []
 
-            class valid:  # noqa: N801
-                nnz = 10
+    def value(place):
+        asked.append(tuple(place.values()))
+        return -((place["a"] - top_a) ** 2) - 3 * (place["b"] - top_b) ** 2
 
-        class train:  # noqa: N801
-            nnz = 100
+    assert climb({"a": range(9), "b": range(9)}, {"a": a, "b": b}, value) == {"a": top_a, "b": top_b}
+    assert len(asked) == len(set(asked)) <= 30
 
-    costs = factorisation.Costs(Of)
-    assert costs.search(10) == costs.refit(10) == costs.judging(10) == 0.0
-    costs.learn(One)
-    assert costs.search(10) == pytest.approx(factorisation.CAUTION * (5.0 + 4 * 0.5))
-    assert costs.search(20) > 2 * costs.search(10)
-    assert costs.refit(10) == pytest.approx(1.1 * factorisation.CAUTION * 5.0)
-    assert costs.judging(10) == pytest.approx(factorisation.FULL_RANKING * 0.5 * 2)
+
+def test_a_place_without_a_value_is_left_alone():
+    value = {0: 1.0, 1: float("-inf"), 2: 5.0}
+    assert climb({"a": range(3)}, {"a": 0}, lambda p: value[p["a"]], steps=(1,)) == {"a": 0}
+
+
+def test_the_start_is_looked_at_first_and_even_if_there_is_nowhere_to_go():
+    asked = []
+    climb({"a": range(1)}, {"a": 0}, lambda p: asked.append(dict(p)) or 1.0)
+    assert asked == [{"a": 0}]
+    climb({}, {}, lambda p: asked.append(dict(p)) or 1.0)
+    assert asked[1:] == [{}]
+
+
+def test_axes_hold_values_of_any_kind():
+    value = {("few", 8): 1.0, ("few", 64): 2.0, ("many", 64): 3.0, ("many", 8): 0.0}
+    axes = {"draws": ["few", "many"], "factors": [8, 64]}
+    found = climb(axes, {"draws": "few", "factors": 8}, lambda at: value[at["draws"], at["factors"]])
+    assert found == {"draws": "many", "factors": 64}

@@ -15,7 +15,7 @@ from taylorank.cli.options import NO_OPTIONS, FileOptions
 from taylorank.data.source import open_data
 from taylorank.models import load
 from taylorank.output import atomic_path, output_folder
-from taylorank.selection.diagnose import diagnose as diagnose_model
+from taylorank.selection import diagnose as diagnose_model
 
 
 def diagnose(

@@ -71,7 +71,7 @@ def tune(
             train, held = interactions.split((1 - valid, valid), seed=seed)
         limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "seed": seed, "file": file}
         found = _searched(model, train, held, console, metric=metric, refit=out is not None, **limits)
-        _tell(found, console)
+        _print_found(found, console)
         _write(found, out, json, console)
 
 
@@ -82,29 +82,29 @@ def _searched(name: str, train: Interactions, valid: Interactions, console: Cons
     with Progress(*shown, console=console, transient=True, disable=console.quiet) as progress:
         line = progress.add_task(f"tuning {name}", total=how["trials"])
 
-        def told(trial: Trial) -> None:
+        def show(trial: Trial) -> None:
             best[:] = [max([*best, *([] if trial.value is None else [trial.value])], default=0.0)]
             text = f"tuning {name}: fit {trial.fit + 1}, best {how['metric']} {best[0]:.4f}"
             progress.update(line, description=text, completed=trial.fit + 1)
 
-        return search(name, train, valid, callback=told, **how)
+        return search(name, train, valid, callback=show, **how)
 
 
-def _tell(found: Tuning, console: Console) -> None:
+def _print_found(found: Tuning, console: Console) -> None:
+    """Print the best trials, how they were found, and the advice."""
     trials = sorted(found.trials, key=lambda t: (-t.users, -1.0 if t.value is None else -t.value))
     table = Table(found.metric, "users", *found.best, "seconds", "status", box=box.SIMPLE_HEAD, show_edge=False)
     for trial in trials[:SHOWN]:
         value = "" if trial.value is None else f"{trial.value:.4f}"
-        table.add_row(value, f"{trial.users:,}", *_words(trial.params), f"{trial.seconds:.2f}", trial.status)
+        table.add_row(value, f"{trial.users:,}", *_cells(trial.params), f"{trial.seconds:.2f}", trial.status)
     console.print(table)
-    fits = len({trial.fit for trial in found.trials})
     ending = "interrupted; " if found.status == "interrupted" else ""
-    console.print(f"{ending}{len(found.trials)} trials on {fits} fits in {found.seconds:.1f} s: {found.method}")
+    console.print(f"{ending}{len(found.trials)} trials on {found.fits} fits in {found.seconds:.1f} s: {found.method}")
     for line in found.advice:
         console.print(f"- {line}", markup=False)
 
 
-def _words(params: dict[str, Any]) -> list[str]:
+def _cells(params: dict[str, Any]) -> list[str]:
     return [f"{value:g}" if isinstance(value, float) else str(value) for value in params.values()]
 
 

@@ -5,7 +5,16 @@ from taylorank.metrics.bootstrap import bootstrap_means, percentile_interval, we
 from taylorank.metrics.calibration import Reliability, calibration_error, listed_probability, reliability
 from taylorank.metrics.catalogue import CATALOGUE_METRICS, coverage, gini
 from taylorank.metrics.judged import GAINS, Gain, Judged, gain_of
-from taylorank.metrics.names import CALIBRATION, CHOOSING, DEFAULT, NAMES, Wanted, wanted_metrics
+from taylorank.metrics.names import (
+    CALIBRATION,
+    CHOOSING,
+    DEFAULT,
+    NAMES,
+    Wanted,
+    choosing_metric,
+    parse_metric,
+    wanted_metrics,
+)
 from taylorank.metrics.ranked import (
     METRICS,
     WEIGHTS,
@@ -39,6 +48,7 @@ __all__ = [
     "auc",
     "bootstrap_means",
     "calibration_error",
+    "choosing_metric",
     "coverage",
     "dcg",
     "gain_of",
@@ -50,6 +60,7 @@ __all__ = [
     "mrr",
     "ndcg",
     "novelty",
+    "parse_metric",
     "percentile_interval",
     "popularity",
     "precision",

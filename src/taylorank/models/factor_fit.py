@@ -20,7 +20,7 @@ from taylorank.errors import DataError, ParameterError
 from taylorank.kernels.threads import on_own_threads
 from taylorank.models.checkpoint import open_checkpoint
 from taylorank.models.factor import FactorModel, Floats
-from taylorank.models.fitting import FitMonitor, FitProgress, Step, as_before_on_failure, check_metric
+from taylorank.models.fitting import FitMonitor, FitProgress, Step, as_before_on_failure
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
@@ -54,7 +54,6 @@ def fit_factors(
     held_out = None if valid is None else read_interactions(valid)
     check_parameters(self)
     model._check(data)
-    check_metric(metric)
     kept = None if checkpoint is None else open_checkpoint(checkpoint, self, data, valid=held_out, metric=metric)
     monitor = FitMonitor(valid=held_out, metric=metric, patience=patience, callback=callback, checkpoint=kept)
     with as_before_on_failure(self):

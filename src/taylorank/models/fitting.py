@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from taylorank.checks import check_whole
 from taylorank.data import Interactions
-from taylorank.errors import ParameterError
-from taylorank.metrics import CHOOSING, wanted_metrics
+from taylorank.metrics import choosing_metric
 from taylorank.models.checkpoint import BestStep, Checkpoint, State
 from taylorank.ranking import evaluate
 
@@ -39,16 +38,6 @@ class FitProgress:
     def model(self) -> Any:
         """Return the model as it is after this step; None where there is none on the way (spectral)."""
         return None if self.snapshot is None else self.snapshot()
-
-
-def check_metric(metric: str) -> None:
-    """Refuse what is no metric with a cutoff, and one of which more is not better: its highest would be kept."""
-    name, at, _ = str(metric).partition("@")
-    wanted_metrics(str(metric), 10)
-    if name not in CHOOSING:
-        raise ParameterError(f"a higher {name} is not a better ranking", f"choose from {', '.join(CHOOSING)}")
-    if not at:
-        raise ParameterError(f"metric={metric!r} has no cutoff", 'write it as "ndcg@10"')
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +73,7 @@ class FitMonitor:
         unit: str = "sweeps",
     ) -> None:
         check_whole(patience, "patience", remedy=f"give the {unit} to wait, such as {'5' if unit == 'epochs' else '3'}")
-        check_metric(metric)
+        choosing_metric(metric)
         self.valid, self.metric, self.patience = valid, metric, patience
         self.callback, self.checkpoint = callback, checkpoint
         self.history: list[dict[str, float]] = []

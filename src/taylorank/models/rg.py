@@ -58,6 +58,11 @@ class RGFamily(Factors):
     fit = fit_factors
     partial_fit = partial_fit_factors
 
+    @property
+    def has_path(self) -> bool:
+        """Whether a fit gives every smaller K and every λ (`path`): that of the spectral solver does."""
+        return self.solver == "spectral"
+
     @classmethod
     def paper(cls, factors: int = 64, **others: Any) -> Self:
         """Return the papers' loss: uniform proposal (γ = 0), contexts weighted by their total (ρ = 1)."""

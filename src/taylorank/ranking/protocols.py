@@ -55,9 +55,9 @@ class Prepared:
             raise ParameterError(f"phase={phase!r} is unknown", 'choose "valid" or "test"')
         target, seen = (self.valid, self.seen_valid) if phase == "valid" else (self.test, self.seen_test)
         shown = self.fold_valid if phase == "valid" else self.fold_test
-        if shown is None:
-            return evaluate(model, target, seen=seen, **options)
-        return evaluate(_folded(model, shown), target, seen=seen, **{"counts": self.train, **options})
+        if shown is not None:  # the model's own counts are then those of what it is shown
+            options = {"counts": self.train, **options}
+        return evaluate(folded_in(model, shown), target, seen=seen, **options)
 
 
 class EvaluationProtocol(Protocol):
@@ -197,10 +197,11 @@ def _whole(data: Any, name: str) -> Interactions:
     return data
 
 
-def _folded(model: Any, shown: Interactions) -> Rankable:
-    if not hasattr(model, "fold_in"):
+def folded_in(model: Any, shown: Interactions | None) -> Rankable:
+    """Return the model for users whom it was not trained on, given what it is shown of them; None: itself."""
+    if shown is not None and not hasattr(model, "fold_in"):
         raise ParameterError(
             f"{type(model).__name__} cannot take in new users", "choose a model with fold_in, or another protocol"
         )
-    folded: Rankable = model.fold_in(shown)
-    return folded
+    scorer: Rankable = model if shown is None else model.fold_in(shown)
+    return scorer

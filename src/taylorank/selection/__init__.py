@@ -2,20 +2,23 @@
 
 from taylorank.selection.blocks import split_blocks
 from taylorank.selection.compare import CompareProgress, Comparison, compare, compare_fitted
-from taylorank.selection.space import SPACES, Choice, Range
-from taylorank.selection.trial import Trial, Tuning
-from taylorank.selection.tune import tune
+from taylorank.selection.diagnosis import Diagnosis, diagnose
+from taylorank.selection.spaces import SPACES, Choice, Range
+from taylorank.selection.trials import Trial
+from taylorank.selection.tuning import Tuning, tune
 
 __all__ = [
     "SPACES",
     "Choice",
     "CompareProgress",
     "Comparison",
+    "Diagnosis",
     "Range",
     "Trial",
     "Tuning",
     "compare",
     "compare_fitted",
+    "diagnose",
     "split_blocks",
     "tune",
 ]

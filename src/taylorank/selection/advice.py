@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.models.recommender import Recommender
-from taylorank.selection.space import Choice, Range, Space
-from taylorank.selection.trial import Trial
+from taylorank.selection.diagnosis import LARGE, SMALL
+from taylorank.selection.spaces import Choice, Range, Space
+from taylorank.selection.trials import Trial
 
 BINS = 4
 EDGE = 0.03  # of a range, from its end
@@ -21,7 +23,7 @@ def advise(
     space: Space, best: dict[str, Any], trials: Sequence[Trial], model: Recommender | None, *, seed: int = 0
 ) -> list[str]:
     """Return lines of advice: what mattered, what sits on an edge, whether the Taylor expansion holds, what failed."""
-    lines = importance_lines(space, trials)
+    lines = _importance_lines(space, trials)
     lines += [line for name, part in space.items() if (line := edge_line(name, part, best[name]))]
     if model is not None and hasattr(model, "proposal_") and hasattr(model, "item_factors_"):
         lines.append(taylor_line(model, seed=seed))
@@ -31,13 +33,13 @@ def advise(
     return lines
 
 
-def importance_lines(space: Space, trials: Sequence[Trial]) -> list[str]:
+def _importance_lines(space: Space, trials: Sequence[Trial]) -> list[str]:
     """Say which parameters mattered most over the trials."""
     shares = importance(space, trials)
     if not shares:
         return []
-    told = [f"{name} {100 * share:.0f} %" for name, share in sorted(shares.items(), key=lambda pair: -pair[1])]
-    return [f"share of the variance of the value that each parameter explains alone: {', '.join(told)}"]
+    percents = [f"{name} {100 * share:.0f} %" for name, share in sorted(shares.items(), key=lambda pair: -pair[1])]
+    return [f"share of the variance of the value that each parameter explains alone: {', '.join(percents)}"]
 
 
 def importance(space: Space, trials: Sequence[Trial]) -> dict[str, float]:
@@ -46,8 +48,8 @@ def importance(space: Space, trials: Sequence[Trial]) -> dict[str, float]:
     Only the trials judged on the same users are compared: the most frequent number of users.
     """
     complete = [trial for trial in trials if trial.status == "complete"]
-    counts = [trial.users for trial in complete]
-    common = [trial for trial in complete if trial.users == max(set(counts), key=counts.count)]
+    usual = Counter(trial.users for trial in complete).most_common(1)
+    common = [trial for trial in complete if trial.users == usual[0][0]]
     values = np.array([trial.value for trial in common], dtype=np.float64)
     if len(values) < 2 * BINS or not np.ptp(values) > 0:
         return {}
@@ -94,12 +96,12 @@ def edge_line(name: str, part: Range | Choice, value: Any) -> str:
 def taylor_line(model: Any, *, seed: int) -> str:
     """Say how large the scores o are, beside 1, around which the expansion of softmax holds."""
     users = np.random.default_rng(seed).permutation(len(model.users))[:LOGIT_USERS]
-    everywhere = float(np.abs(model.user_factors[users] @ model.item_factors.T).mean())
+    mean = float(np.abs(model.user_factors[users] @ model.item_factors.T).mean())
     verdict = (
         "the Taylor regime holds (|o| well below 1)"
-        if everywhere < 0.3
+        if mean < SMALL
         else "the Taylor regime holds only roughly (|o| below 1)"
-        if everywhere < 1
+        if mean < LARGE
         else "outside the Taylor regime (|o| ≥ 1): read the scores as a ranking, not as logits"
     )
-    return f"mean |o| over all items is {everywhere:.2g}: {verdict}"
+    return f"mean |o| over all items is {mean:.2g}: {verdict}"

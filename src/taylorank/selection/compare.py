@@ -17,7 +17,7 @@ from taylorank.selection.contenders import Contender, Models, contenders
 from taylorank.selection.one_run import run_one, tested
 from taylorank.selection.plan import checked_seeds, make_plan
 from taylorank.selection.record import Record, load_record, plain, save_record
-from taylorank.selection.space import Space
+from taylorank.selection.spaces import Space
 from taylorank.selection.summary import summarise
 
 

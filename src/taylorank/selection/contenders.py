@@ -12,9 +12,8 @@ from taylorank.errors import ParameterError
 from taylorank.models.parameters import settled_params
 from taylorank.registry import MODELS, composition, model_named
 from taylorank.selection import peers
-from taylorank.selection.neural_space import neural_space
 from taylorank.selection.papers import VARIANTS
-from taylorank.selection.space import SPACES, Space, described
+from taylorank.selection.spaces import SPACES, Space, described, neural_space
 from taylorank.training import Neural
 
 Models = Sequence[Any] | Mapping[str, Any]

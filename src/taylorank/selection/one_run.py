@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from taylorank.data import Interactions
-from taylorank.errors import TaylorankError
+from taylorank.errors import in_one_line
+from taylorank.metrics import parse_metric
 from taylorank.ranking import Rankable, evaluate
-from taylorank.ranking.protocols import Prepared
+from taylorank.ranking.protocols import Prepared, folded_in
 from taylorank.selection.contenders import Contender
-from taylorank.selection.follow import follow
-from taylorank.selection.judge import folded_in
-from taylorank.selection.memory import peak_memory
+from taylorank.selection.measures import convergence, recall_by_popularity
 from taylorank.selection.plan import Plan
-from taylorank.selection.popularity import recall_by_popularity
 from taylorank.selection.summary import packed_users
-from taylorank.selection.tune import tune
+from taylorank.selection.tuning import tune
+from taylorank.system import peak_memory
 
 Tell = Callable[[str], None]
 
@@ -48,7 +47,7 @@ def run_one(
             tell("following")
             run["convergence"] = _followed(contender.fresh(random_state=seed, **run["params"]), parts, plan)
     except Exception as error:  # a model of any origin may fail in any way; the others go on
-        run["error"] = _reason(error)
+        run["error"] = in_one_line(error)
     return run
 
 
@@ -92,10 +91,10 @@ def _fitted(model: Any, train: Interactions) -> dict[str, Any]:
 
 def tested(model: Any, parts: Prepared, plan: Plan) -> dict[str, Any]:
     """Rank the test users once; keep means, values per user, and quality by cutoff and by popularity."""
-    name = plan.primary.partition("@")[0]
+    name = parse_metric(plan.primary).name
     curve = {k: f"{name}@{k}" for k in plan.curve}
     start = time.perf_counter()
-    scorer = _scorer(model, parts.fold_test)
+    scorer = folded_in(model, parts.fold_test)
     found = evaluate(
         scorer,
         parts.test,
@@ -122,18 +121,6 @@ def tested(model: Any, parts: Prepared, plan: Plan) -> dict[str, Any]:
 
 def _followed(model: Any, parts: Prepared, plan: Plan) -> list[dict[str, float]]:
     def value_of(fitted: Rankable) -> float:
-        scorer = _scorer(fitted, parts.fold_valid)
-        return float(evaluate(scorer, parts.valid, seen=parts.seen_valid, metrics=plan.primary)[plan.primary])
+        return float(parts.evaluate(fitted, "valid", metrics=plan.primary)[plan.primary])
 
-    return follow(model, parts.train, value_of)
-
-
-def _scorer(model: Any, shown: Interactions | None) -> Rankable:
-    """The model, which has been shown what is known of held-out users, if any."""
-    scorer: Rankable = model if shown is None else folded_in(model, shown)
-    return scorer
-
-
-def _reason(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if isinstance(error, TaylorankError) else f"{type(error).__name__}: {text}".rstrip(": ")
+    return convergence(model, parts.train, value_of)

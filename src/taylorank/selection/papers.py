@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from taylorank.models import RG2, RGX, WRMF
 from taylorank.models.recommender import Recommender
-from taylorank.selection.space import Choice, Space
+from taylorank.selection.spaces import Choice, Space
 
 
 @dataclass(frozen=True)

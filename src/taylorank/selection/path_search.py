@@ -1,7 +1,7 @@
 """Search for models whose one fit holds a whole family: every rank, every threshold, every ranking (`model.path`).
 
-1. Screening: fits of a moderate rank climb over the parameters that need a fit of their own (γ and ρ). On each fit the
-   others are climbed for nothing. Judged on a sample of the validation users.
+1. Screening: fits of a moderate rank climb over the parameters that need a fit of their own (γ and ρ). Along the path
+   of each fit the others are climbed, which needs no further fit. Judged on a sample of the validation users.
 2. Final: the same from where screening ended, with fits of the largest rank that the budget allows; the best γ grows
    with the rank.
 3. The best few points of the best fit are judged on all users.
@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from taylorank.models.recommender import Recommender
-from taylorank.selection.climb import Place, climb
-from taylorank.selection.factorisation import Costs, Factorisation
-from taylorank.selection.space import lattice, nearest
+from taylorank.selection.path_fit import Costs, PathFit
+from taylorank.selection.spaces import lattice, nearest
 from taylorank.selection.study import BudgetSpent, Stopped, Study
 
-PATH = ("factors", "regularization", "ranking", "popularity_discount")  # free once there is a fit
+ON_PATH = ("factors", "regularization", "ranking", "popularity_discount")  # of which one fit holds every value
 SAMPLE_USERS = 10_000
 SCREEN_RANK = 256
 SCREEN_SHARE = 0.45  # of the seconds
@@ -30,10 +29,8 @@ FINALISTS = 3
 GRID_WORK = 3e10  # multiplications that judging a whole path may cost: a fraction of a second
 GRID_FITS = 12  # fits that a whole grid may cost if only seconds are limited
 
-
-def has_path(model: Recommender) -> bool:
-    """Return whether one fit of `model` gives a path."""
-    return hasattr(model, "path") and getattr(model, "solver", None) == "spectral"
+Setting = dict[str, Any]  # a parameter → its value
+Axes = dict[str, list[Any]]  # a parameter → its values that may be tried, in order
 
 
 def path_search(study: Study) -> str:
@@ -49,28 +46,28 @@ class PathSearch:
         self.study = study
         self.sample = study.judge.on_sample(SAMPLE_USERS, seed=study.seed)
         own = study.base.get_params()
-        axes = {name: lattice(part) for name, part in study.space.items()}
+        values = {name: lattice(part) for name, part in study.space.items()}
         most = min(study.train.n_users, study.train.n_items)
-        self.ranks = sorted({min(int(rank), most) for rank in axes.get("factors", [own["factors"]])})
-        if "factors" in axes:
-            axes["factors"] = self.ranks
-        self.cheap = {name: axes[name] for name in PATH if name in axes}
-        self.dear = {name: values for name, values in axes.items() if name not in PATH}
-        self.at = {name: nearest(values, own[name]) for name, values in axes.items()}
+        self.ranks = sorted({min(int(rank), most) for rank in values.get("factors", [own["factors"]])})
+        if "factors" in values:
+            values["factors"] = self.ranks
+        self.on_path: Axes = {name: values[name] for name in ON_PATH if name in values}
+        self.by_fit: Axes = {name: part for name, part in values.items() if name not in ON_PATH}
+        self.at = {name: nearest(part, own[name]) for name, part in values.items()}
         self.costs = Costs(study)
         self.steps: tuple[int, ...] = (2, 1)
-        self.best: Factorisation | None = None
-        self.values: dict[tuple[Any, ...], float] = {}  # by rank and what needs a fit of its own
+        self.best: PathFit | None = None
+        self.reached: dict[tuple[Any, ...], float] = {}  # by rank and the parameters that need a fit of their own
 
     def run(self) -> None:
         """Go through the stages as far as the budget goes."""
         screen = max([rank for rank in self.ranks if rank <= SCREEN_RANK], default=self.ranks[0])
         limit = self.study.budget.trials
-        combinations = math.prod(len(values) for values in self.dear.values())
+        combinations = math.prod(len(values) for values in self.by_fit.values())
         try:
-            if combinations <= (GRID_FITS if limit is None else limit) and self._is_light(self.ranks[-1]):
-                for values in itertools.product(*self.dear.values()):
-                    self._fit(dict(zip(self.dear, values, strict=True)), self.ranks[-1])
+            if combinations <= (GRID_FITS if limit is None else limit) and self._grid_is_quick(self.ranks[-1]):
+                for setting in _combinations(self.by_fit):
+                    self._fit(setting, self.ranks[-1])
             elif screen == self.ranks[-1]:
                 self._stage(screen, steps=(2, 1))
             else:
@@ -95,69 +92,64 @@ class PathSearch:
         self.steps = (2, 1)
         if self.at.get("factors", screen) < screen:
             return  # smaller is better already
-        affordable = [rank for rank in self.ranks if self.costs.search(rank) + self.costs.refit(rank) < self._left]
+        left = self.study.budget.left
+        affordable = [rank for rank in self.ranks if self.costs.search(rank) + self.costs.refit(rank) < left]
         rank = max([screen, *affordable])
         if rank > screen:
             self.best = None  # the finalists come from this stage
         self._stage(rank, steps=(1,), seconds=self.costs.refit(rank))
 
-    @property
-    def _left(self) -> float:
-        return self.study.budget.left
-
     def _stage(self, rank: int, *, steps: tuple[int, ...], seconds: float = 0.0, fits: int = 0) -> None:
         """Climb over what needs a fit of its own, leaving `seconds` and `fits` for later."""
 
-        def value(place: Place) -> float:
-            dear = {name: self.dear[name][i] for name, i in place.items()}
-            return self._fit(dear, rank, seconds=seconds, fits=fits)
+        def value(setting: Setting) -> float:
+            return self._fit(setting, rank, seconds=seconds, fits=fits)
 
-        start = {name: values.index(self.at[name]) for name, values in self.dear.items()}
-        climb({name: len(values) for name, values in self.dear.items()}, start, value, steps=steps)
+        climb(self.by_fit, self.at, value, steps=steps)
 
-    def _fit(self, dear: dict[str, Any], rank: int, *, seconds: float = 0.0, fits: int = 0) -> float:
+    def _fit(self, setting: Setting, rank: int, *, seconds: float = 0.0, fits: int = 0) -> float:
         """Fit, look for the best point of its path, and return its value."""
-        key = (rank, *dear.values())
-        if key in self.values:
-            return self.values[key]
-        self.study.begin_fit(seconds=seconds + self.costs.search(rank), fits=fits)
+        key = (rank, *setting.values())
+        if key in self.reached:
+            return self.reached[key]
+        number = self.study.begin_fit(seconds=seconds + self.costs.search(rank), fits=fits)
         is_first = self.best is None
-        reached = min(rank, self.at.get("factors", rank))
-        start = {**self.at, **dear, **({"factors": rank if is_first else reached} if "factors" in self.at else {})}
-        fit = Factorisation(self.study, start, self.sample, rank=rank)
+        start = {**self.at, **setting}
+        if "factors" in start:
+            start["factors"] = rank if is_first else min(rank, self.at["factors"])
+        fit = PathFit(self.study, start, self.sample, rank=rank, number=number)
         try:
             self._along(fit, try_ranks=is_first)
         finally:
             self.costs.learn(fit)
             if fit.value > (-math.inf if self.best is None else self.best.value):
                 self.best, self.at = fit, {**self.at, **fit.ranked[0].params}
-        self.values[key] = fit.value
+        self.reached[key] = fit.value
         return fit.value
 
-    def _along(self, fit: Factorisation, *, try_ranks: bool) -> None:
+    def _along(self, fit: PathFit, *, try_ranks: bool) -> None:
         """Judge every point of the path if that is quick; else climb, over the ranks only where that is asked for."""
-        axes = {name: [v for v in values if name != "factors" or v <= fit.rank] for name, values in self.cheap.items()}
-        if self._is_light(fit.rank):
-            for values in itertools.product(*axes.values()):
-                fit.point(dict(zip(axes, values, strict=True)), self.sample)
+        axes = {name: [v for v in part if name != "factors" or v <= fit.rank] for name, part in self.on_path.items()}
+        if self._grid_is_quick(fit.rank):
+            for point in _combinations(axes):
+                fit.point(point, self.sample)
         elif fit.point({}, fit.quick).value is not None:
-            self._climb(fit, {name: values for name, values in axes.items() if name != "factors"})
+            self._climb_path(fit, {name: part for name, part in axes.items() if name != "factors"})
             if try_ranks and "factors" in axes:
-                self._climb(fit, {"factors": axes["factors"]})
+                self._climb_path(fit, {"factors": axes["factors"]})
 
-    def _climb(self, fit: Factorisation, axes: dict[str, list[Any]]) -> None:
+    def _climb_path(self, fit: PathFit, axes: Axes) -> None:
         """Climb over some parameters from the best point of the fit."""
-        standing = fit.ranked[0].params
+        start = fit.ranked[0].params
 
-        def value(place: Place) -> float:
-            point = fit.point({**standing, **{name: axes[name][i] for name, i in place.items()}}, fit.quick)
-            return -math.inf if point.value is None else point.value
+        def value(point: Setting) -> float:
+            found = fit.point({**start, **point}, fit.quick).value
+            return -math.inf if found is None else found
 
-        start = {name: values.index(standing[name]) for name, values in axes.items()}
-        climb({name: len(values) for name, values in axes.items()}, start, value, steps=self.steps)
+        climb(axes, start, value, steps=self.steps)
 
-    def _is_light(self, rank: int) -> bool:
-        points = math.prod(len(values) for values in self.cheap.values())
+    def _grid_is_quick(self, rank: int) -> bool:
+        points = math.prod(len(values) for values in self.on_path.values())
         return points * rank * self.sample.users * self.study.train.n_items <= GRID_WORK
 
     def _finalists(self) -> None:
@@ -165,6 +157,49 @@ class PathSearch:
         if self.best is None or self.sample is self.study.judge:
             return
         for trial in self.best.ranked[:FINALISTS]:
-            if self._left < self.costs.judging(self.best.rank) + self.costs.refit(self.best.rank):
+            if self.study.budget.left < self.costs.judging(self.best.rank) + self.costs.refit(self.best.rank):
                 return
             self.best.point(trial.params, self.study.judge)
+
+
+def climb(
+    axes: Mapping[str, Sequence[Any]],
+    start: Setting,
+    value: Callable[[Setting], float],
+    *,
+    steps: Sequence[int] = (2, 1),
+) -> Setting:
+    """Return the setting that no step along one axis improves; axis i has the values axes[i].
+
+    Goes along each axis while the value grows, with the longest step first. `value` is asked about a setting once.
+
+    >>> hill = lambda at: -((at["a"] - 6) ** 2) - (at["b"] - 3) ** 2
+    >>> climb({"a": range(9), "b": range(5)}, {"a": 0, "b": 0}, hill)
+    {'a': 6, 'b': 3}
+    """
+    known: dict[tuple[int, ...], float] = {}
+
+    def value_at(place: dict[str, int]) -> float:
+        key = tuple(place.values())
+        if key not in known:
+            known[key] = value({name: axes[name][i] for name, i in place.items()})
+        return known[key]
+
+    best = {name: values.index(start[name]) for name, values in axes.items()}
+    value_at(best)
+    for step in steps:
+        before = None
+        while before != best:
+            before = best
+            for axis, move in itertools.product(axes, (step, -step)):
+                while 0 <= best[axis] + move < len(axes[axis]):
+                    there = {**best, axis: best[axis] + move}
+                    if value_at(there) <= value_at(best):
+                        break
+                    best = there
+    return {name: axes[name][i] for name, i in best.items()}
+
+
+def _combinations(axes: Axes) -> list[Setting]:
+    """Return every setting of the axes."""
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]

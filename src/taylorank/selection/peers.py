@@ -21,7 +21,7 @@ from taylorank.kernels import ItemVectors
 from taylorank.models.factor import FactorModel
 from taylorank.models.recommender import Recommender
 from taylorank.ranking import Ranker, Vectors
-from taylorank.selection.space import SPACES, Space
+from taylorank.selection.spaces import SPACES, Space
 
 
 @dataclass(eq=False, repr=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taylorank.errors import ParameterError
-from taylorank.metrics import wanted_metrics
+from taylorank.metrics import parse_metric, wanted_metrics
 from taylorank.ranking.protocols import EvaluationProtocol
 
 CUTOFFS = (1, 2, 5, 10, 20, 50, 100)
@@ -51,7 +51,7 @@ def make_plan(
     if metrics is None:
         wanted = list(way.metrics)  # in the protocol's order
     primary = way.chooses if way.chooses in wanted else wanted[0]
-    curve = tuple(c for c in CUTOFFS if c <= n_items) if "@" in primary else ()
+    curve = tuple(c for c in CUTOFFS if c <= n_items) if parse_metric(primary).cutoff else ()
     budget = DEFAULT_TRIALS if trials is None and seconds is None else trials
     ordered = (primary, *(metric for metric in wanted if metric != primary))
     return Plan(ordered, primary, curve, POPULARITY_CUTOFF, budget, seconds)

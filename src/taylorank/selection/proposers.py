@@ -6,13 +6,15 @@ import importlib
 import itertools
 import math
 import statistics
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
-from taylorank.selection.space import Choice, Range, Space, within
-from taylorank.selection.trial import Trial
+from taylorank.selection.spaces import Choice, Range, Space, within
+from taylorank.selection.trials import Trial
 
 # A setting is given up at a sweep where it is below the median of the earlier ones, once there are so many of them
 # and it has had so many sweeps.
@@ -20,35 +22,34 @@ PRUNE_AFTER_TRIALS = 5
 PRUNE_AFTER_STEPS = 3
 
 
-class Proposer(Protocol):
-    """Asked for settings one after the other, and told how each went."""
-
-    method: str
-
-    def ask(self) -> dict[str, Any] | None:
-        """Return the next setting, or None if there is none left."""
-        ...
-
-    def hopeless(self, step: int, value: float) -> bool:
-        """Take the value of the current setting at a step (from 1); return whether to give it up."""
-        ...
-
-    def tell(self, trial: Trial) -> None:
-        """Take the outcome of the current setting."""
-        ...
-
-
-def proposer(space: Space, first: dict[str, Any], *, trials: int | None, seed: int) -> Proposer:
+def proposer(space: Space, first: dict[str, Any], *, trials: int | None, seed: int) -> Listed | Tpe:
     """Return the whole grid if it fits in the budget, else Optuna's TPE if it is installed, else random search.
 
-    The latter two begin with `first`, the model's own values moved into the space: where it holds them, no model is
-    left without what it would do by default.
+    The latter two begin with `first`, the model's own values moved into the space, so that what a model does by
+    default is tried wherever the space allows it.
     """
-    first = {name: within(part, first[name]) for name, part in space.items()}
     sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
     if not space or (trials is not None and math.prod(sizes) <= trials):
-        return Grid(space, seed=seed)
-    return (Tpe if _has_optuna() else Random)(space, first, seed=seed)
+        return Listed(_grid(space, seed), "every combination")
+    first = {name: within(part, first[name]) for name, part in space.items()}
+    if _has_optuna():
+        return Tpe(space, first, seed=seed)
+    return Listed(_random(space, first, seed), "random search (pip install 'taylorank[tune]' for a guided one)")
+
+
+def _grid(space: Space, seed: int) -> Iterator[dict[str, Any]]:
+    """Every combination once, in an order drawn by the seed, so that a run cut short has seen a fair part."""
+    values = [part.values if isinstance(part, Choice) else (part.low,) for part in space.values()]
+    points = [dict(zip(space, point, strict=True)) for point in itertools.product(*values)]
+    return (points[i] for i in np.random.default_rng(seed).permutation(len(points))[::-1])
+
+
+def _random(space: Space, first: dict[str, Any], seed: int) -> Iterator[dict[str, Any]]:
+    """`first`, then independent draws."""
+    yield first
+    rng = np.random.default_rng(seed)
+    while True:
+        yield {name: part.draw(rng) for name, part in space.items()}
 
 
 def _has_optuna() -> bool:
@@ -65,70 +66,27 @@ def _has_optuna() -> bool:
     return True
 
 
-class Median:
-    """Gives up a setting that is below the median of those before it at the same step."""
+class Listed:
+    """Proposes `settings` in their order; gives up one that is below the median of those before it at the same step."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Iterator[dict[str, Any]], method: str) -> None:
+        self.method = method
+        self._settings = settings
         self._curves: list[tuple[float, ...]] = []
 
+    def ask(self) -> dict[str, Any] | None:
+        """Return the next setting, or None if there is none left."""
+        return next(self._settings, None)
+
     def hopeless(self, step: int, value: float) -> bool:
-        """Compare with the values of the earlier trials at this step."""
+        """Take the value of the current setting at a step (from 1); return whether to give it up."""
         others = [curve[step - 1] for curve in self._curves if len(curve) >= step]
         return step > PRUNE_AFTER_STEPS and len(others) >= PRUNE_AFTER_TRIALS and value < statistics.median(others)
 
     def tell(self, trial: Trial) -> None:
-        """Remember the values by step."""
+        """Take the outcome of the current setting."""
         if trial.step_values:
             self._curves.append(trial.step_values)
-
-
-class Grid(Median):
-    """Every combination once, in an order drawn by the seed, so that a run cut short has seen a fair part."""
-
-    method = "every combination"
-
-    def __init__(self, space: Space, *, seed: int) -> None:
-        super().__init__()
-        values = [part.values if isinstance(part, Choice) else (part.low,) for part in space.values()]
-        points = [dict(zip(space, point, strict=True)) for point in itertools.product(*values)]
-        self._order = [points[i] for i in np.random.default_rng(seed).permutation(len(points))]
-
-    def ask(self) -> dict[str, Any] | None:
-        """Return the next combination."""
-        return self._order.pop() if self._order else None
-
-
-class Random(Median):
-    """`first`, then independent draws."""
-
-    method = "random search (pip install 'taylorank[tune]' for a guided one)"
-
-    def __init__(self, space: Space, first: dict[str, Any], *, seed: int) -> None:
-        super().__init__()
-        self._space, self._rng = space, np.random.default_rng(seed)
-        self._first: dict[str, Any] | None = first
-
-    def ask(self) -> dict[str, Any] | None:
-        """Draw a setting."""
-        if self._first is not None:
-            first, self._first = self._first, None
-            return first
-        return {name: part.draw(self._rng) for name, part in self._space.items()}
-
-
-class _Quiet:
-    """Optuna reports every step to standard error; tuning has its own progress."""
-
-    def __enter__(self) -> None:
-        import optuna
-
-        self.level = optuna.logging.get_verbosity()
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
-
-    def __exit__(self, *_: object) -> None:
-        import optuna
-
-        optuna.logging.set_verbosity(self.level)
 
 
 class Tpe:
@@ -141,7 +99,7 @@ class Tpe:
 
         pruner = optuna.pruners.MedianPruner(PRUNE_AFTER_TRIALS, PRUNE_AFTER_STEPS + 1)
         sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=8)
-        with _Quiet():
+        with _quiet_optuna():
             self._study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
             self._study.enqueue_trial(
                 {n: part.values.index(first[n]) if isinstance(part, Choice) else first[n] for n, part in space.items()}
@@ -149,7 +107,7 @@ class Tpe:
         self._space = space
         self._current: Any = None
 
-    def ask(self) -> dict[str, Any] | None:
+    def ask(self) -> dict[str, Any]:
         """Ask Optuna for a setting."""
         self._current = self._study.ask()
         return {name: self._suggest(name, part) for name, part in self._space.items()}
@@ -167,7 +125,7 @@ class Tpe:
         return bool(self._current.should_prune())
 
     def tell(self, trial: Trial) -> None:
-        """Tell Optuna, after the steps of a trial that came from a file."""
+        """Report the outcome to Optuna, after the steps of a trial that came from a file."""
         from optuna.trial import TrialState
 
         reported = self._study.trials[self._current.number].intermediate_values
@@ -175,5 +133,18 @@ class Tpe:
             if step not in reported:
                 self._current.report(value, step)
         states = {"complete": TrialState.COMPLETE, "pruned": TrialState.PRUNED, "failed": TrialState.FAIL}
-        with _Quiet():
+        with _quiet_optuna():
             self._study.tell(self._current, trial.value, state=states[trial.status])
+
+
+@contextmanager
+def _quiet_optuna() -> Iterator[None]:
+    """Optuna reports every step to standard error; tuning has its own progress."""
+    import optuna
+
+    level = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(level)

@@ -6,17 +6,17 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from taylorank.data import Interactions
-from taylorank.errors import ParameterError, TaylorankError
+from taylorank.errors import ParameterError, in_one_line
 from taylorank.models.recommender import Recommender
-from taylorank.selection.journal import Journal, Key, key_of
-from taylorank.selection.judge import Judge, ShortJudge
-from taylorank.selection.space import Space
-from taylorank.selection.trial import Status, Trial
+from taylorank.selection.judge import Judge, ShortlistJudge
+from taylorank.selection.spaces import Space
+from taylorank.selection.trials import Key, Trial, append_trial, key_of
 
 
 class BudgetSpent(Exception):
@@ -28,7 +28,7 @@ class Stopped(BudgetSpent):
 
 
 class GivenUp(Exception):
-    """Raised out of a fit whose setting is hopeless, or that is out of time; the search goes on."""
+    """Raised inside a fit whose setting is hopeless, or that is out of time; the search goes on."""
 
 
 @dataclass
@@ -47,14 +47,9 @@ class Budget:
             raise ParameterError(f"seconds={self.seconds} allows nothing", "give more than 0")
 
     @property
-    def spent(self) -> float:
-        """Seconds since the start, with those of trials that an earlier run made."""
-        return self.carried + time.perf_counter() - self.began
-
-    @property
     def left(self) -> float:
-        """Seconds that remain; infinite without a limit."""
-        return math.inf if self.seconds is None else self.seconds - self.spent
+        """Seconds that remain, those of trials from the file taken off; infinite without a limit."""
+        return math.inf if self.seconds is None else self.seconds - self.carried - (time.perf_counter() - self.began)
 
 
 @dataclass
@@ -66,17 +61,28 @@ class Study:
     judge: Judge
     space: Space
     budget: Budget
-    journal: Journal
     seed: int
-    callback: Callable[[Trial], object] | None = None
-    trials: list[Trial] = field(default_factory=list)
-    known: dict[Key, Trial] = field(default_factory=dict)
-    fits: int = 0
     refit: bool = False
+    callback: Callable[[Trial], object] | None = None
+    file: Path | None = None
+    from_file: dict[Key, Trial] = field(default_factory=dict)  # trials that the file has
+    known: dict[Key, Trial] = field(default_factory=dict)  # trials of this run, in their order
+    fits: int = 0
     model: Recommender | None = None  # that of the best trial so far, unless it came from the file
 
+    @property
+    def trials(self) -> list[Trial]:
+        """What was tried, in its order."""
+        return list(self.known.values())
+
+    @property
+    def best(self) -> Trial | None:
+        """The complete trial with the highest value, of those judged on the most users; the first of equals."""
+        complete = [trial for trial in self.known.values() if trial.status == "complete"]
+        return max(complete, key=lambda trial: (trial.users, trial.value or 0.0), default=None)
+
     def begin_fit(self, *, seconds: float = 0.0, fits: int = 0) -> int:
-        """Return the number of a new fit, if then `seconds` and `fits` can be left; else end the search.
+        """Return the number of a new fit; end the search if after it `seconds` and `fits` could not be left.
 
         The first fit is always allowed, so that there is a result.
         """
@@ -87,6 +93,11 @@ class Study:
         self.fits += 1
         return self.fits - 1
 
+    def check_time(self) -> None:
+        """Give up the fit that is running, unless it is the first, if the seconds are spent."""
+        if self.fits > 1 and self.budget.left <= 0:
+            raise GivenUp("out of time")
+
     def new_model(self, params: dict[str, Any]) -> Recommender:
         """Return an unfitted model with the parameters of `base`, changed by `params`."""
         return type(self.base)(**self.base.get_params()).set_params(**params)
@@ -94,7 +105,7 @@ class Study:
     def tried(
         self,
         params: dict[str, Any],
-        judge: Judge | ShortJudge,
+        judge: Judge | ShortlistJudge,
         *,
         fit: int,
         fitted: Callable[[], Recommender],
@@ -107,48 +118,38 @@ class Study:
         key = key_of(params, judge.users)
         if key in self.known:
             return self.known[key]
-        found = self.journal.find(key)
-        if found is not None:
-            self.budget.carried += found.seconds
-            return self.add(found)
-        start, model, value, note = time.perf_counter(), None, math.nan, ""
-        status: Status = "failed"
-        try:
-            model = fitted()
-            value = judge.value(model)
-            status = "complete" if math.isfinite(value) else "failed"
-            note = "" if math.isfinite(value) else f"{judge.metric} is {value}"
-        except BudgetSpent:
-            raise
-        except GivenUp as reason:
-            status, note = "pruned", str(reason)
-        except Exception as error:
-            note = _reason(error)
-        seconds = round(time.perf_counter() - start, 4)
-        known = value if status == "complete" else None
-        return self.add(Trial(params, known, seconds, status, tuple(steps), fit, judge.users, note), model)
+        if key in self.from_file:
+            self.budget.carried += self.from_file[key].seconds
+            return self._keep(self.from_file[key], None)
+        began = time.perf_counter()
+        outcome, model = _judged(judge, fitted)
+        seconds = round(time.perf_counter() - began, 4)
+        trial = Trial(params, seconds=seconds, step_values=tuple(steps), fit=fit, users=judge.users, **outcome)
+        if self.file is not None:
+            append_trial(self.file, trial)
+        return self._keep(trial, model)
 
-    def add(self, trial: Trial, model: Recommender | None = None) -> Trial:
+    def _keep(self, trial: Trial, model: Recommender | None) -> Trial:
         """Keep a trial, and the model if it is the best so far."""
-        self.trials.append(trial)
-        self.known[key_of(trial.params, trial.users)] = trial
-        self.journal.add(trial)
+        self.known[trial.key] = trial
         if self.best is trial:
             self.model = model
         if self.callback is not None and self.callback(trial):
             raise Stopped
         return trial
 
-    @property
-    def best(self) -> Trial | None:
-        """The complete trial with the highest value, of those judged on the most users; the first of equals."""
-        complete = [trial for trial in self.trials if trial.status == "complete" and trial.value is not None]
-        if not complete:
-            return None
-        most = max(trial.users for trial in complete)
-        return max((t for t in complete if t.users == most), key=lambda t: t.value or 0.0)
 
-
-def _reason(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if isinstance(error, TaylorankError) else f"{type(error).__name__}: {text}"
+def _judged(
+    judge: Judge | ShortlistJudge, fitted: Callable[[], Recommender]
+) -> tuple[dict[str, Any], Recommender | None]:
+    """Return value, status and note of a trial, and its model if it is complete."""
+    try:
+        model = fitted()
+        value = judge.value(model)
+    except GivenUp as reason:
+        return {"value": None, "status": "pruned", "note": str(reason)}, None
+    except Exception as error:
+        return {"value": None, "status": "failed", "note": in_one_line(error)}, None
+    if not math.isfinite(value):
+        return {"value": None, "status": "failed", "note": f"{judge.metric} is {value}"}, None
+    return {"value": value, "status": "complete"}, model

@@ -18,7 +18,7 @@ from taylorank.errors import ParameterError
 from taylorank.kernels import ItemVectors
 from taylorank.models.checkpoint import open_checkpoint
 from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
-from taylorank.models.fitting import FitMonitor, FitProgress, as_before_on_failure, check_metric
+from taylorank.models.fitting import FitMonitor, FitProgress, as_before_on_failure
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
@@ -183,7 +183,6 @@ class Neural(FactorModel, Recommender):
         data = training_data(train)
         held_out = None if valid is None else read_interactions(valid)
         self._check()
-        check_metric(metric)
         kept = None if checkpoint is None else open_checkpoint(checkpoint, self, data, valid=held_out, metric=metric)
         monitor = FitMonitor(
             valid=held_out, metric=metric, patience=patience, callback=callback, checkpoint=kept, unit="epochs"

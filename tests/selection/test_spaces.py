@@ -9,8 +9,7 @@ from taylorank import losses
 from taylorank.errors import ParameterError
 from taylorank.registry import MODELS
 from taylorank.selection import SPACES, Choice, Range
-from taylorank.selection.neural_space import neural_space
-from taylorank.selection.space import described, lattice
+from taylorank.selection.spaces import described, lattice, neural_space
 from taylorank.training import Neural
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from taylorank.models.recommender import Recommender
-from taylorank.selection.judge import Judge, ShortJudge
-from taylorank.selection.study import GivenUp, Study
-from taylorank.selection.trial import Trial
+from taylorank.selection.judge import Judge, ShortlistJudge
+from taylorank.selection.study import Study
+from taylorank.selection.trials import Trial
 
 GROWTH = 1.6  # seconds of a fit grow like the rank to this power
 RANKING = ("ranking", "popularity_discount")  # parameters that only the order of the items depends on
@@ -18,15 +18,15 @@ FULL_RANKING = 8.0  # times as long as ranking shortlists
 CAUTION = 1.15
 
 
-class Factorisation:
+class PathFit:
     """One fit, made when the first point of its path is judged that no file has.
 
     `quick` judges points by the items that the model at `start` ranks best.
     """
 
-    def __init__(self, study: Study, start: dict[str, Any], sample: Judge, *, rank: int) -> None:
-        self.study, self.start, self.rank, self.number = study, start, rank, study.fits - 1
-        self.quick = ShortJudge(sample, lambda: self._model(start))
+    def __init__(self, study: Study, start: dict[str, Any], sample: Judge, *, rank: int, number: int) -> None:
+        self.study, self.start, self.rank, self.number = study, start, rank, number
+        self.quick = ShortlistJudge(sample, lambda: self._model(start))
         self._fitted: Any = None
         self._failure: Exception | None = None
         self.trials: list[Trial] = []
@@ -44,7 +44,7 @@ class Factorisation:
         ranked = self.ranked
         return ranked[0].value if ranked and ranked[0].value is not None else -math.inf
 
-    def point(self, params: dict[str, Any], judge: Judge | ShortJudge) -> Trial:
+    def point(self, params: dict[str, Any], judge: Judge | ShortlistJudge) -> Trial:
         """Judge one point of the path: the start with `params` changed."""
         whole = {name: {**self.start, **params}[name] for name in self.study.space}
         trial = self.study.tried(whole, judge, fit=self.number, fitted=lambda: self._model(whole))
@@ -53,28 +53,22 @@ class Factorisation:
         return trial
 
     def _model(self, params: dict[str, Any]) -> Recommender:
-        self._fit()
-        own = self._fitted.get_params()
-        rank, share = params.get("factors", self.rank), params.get("regularization", own["regularization"])
-        model: Recommender = next(self._fitted.path([rank], [share]))
+        """Return the point of the path; fit first if that has not been done."""
+        if self._failure is not None:
+            raise self._failure
+        if self._fitted is None:
+            self._fit()
+        share = params.get("regularization", self._fitted.regularization)
+        model: Recommender = next(self._fitted.path([params.get("factors", self.rank)], [share]))
         return model.set_params(**{name: params[name] for name in RANKING if name in params})
 
     def _fit(self) -> None:
-        if self._failure is not None:
-            raise self._failure
-        if self._fitted is not None:
-            return
         try:
             model = self.study.new_model({**self.start, "factors": self.rank})
-            self._fitted = model.fit(self.study.train, callback=self._watch)
+            self._fitted = model.fit(self.study.train, callback=lambda _: self.study.check_time())
         except Exception as error:
-            self._failure = error
+            self._failure = error  # every other point would fail in the same way
             raise
-
-    def _watch(self, _: object) -> bool:
-        if self.study.fits > 1 and self.study.budget.left <= 0:
-            raise GivenUp("out of time")
-        return False
 
 
 @dataclass(frozen=True)
@@ -95,7 +89,7 @@ class Costs:
         self.study = study
         self._fits: list[Cost] = []
 
-    def learn(self, fit: Factorisation) -> None:
+    def learn(self, fit: PathFit) -> None:
         """Take the times of the trials of a fit."""
         seconds = [trial.seconds for trial in fit.trials if trial.fit == fit.number]
         if seconds:
@@ -103,7 +97,7 @@ class Costs:
             self._fits.append(Cost(fit.rank, fit.trials[0].users, seconds[0], each, len(seconds) - 1))
 
     def search(self, rank: int) -> float:
-        """A fit of this rank, and a climb along its path."""
+        """A fit of this rank, and a search along its path."""
         if not self._fits:
             return 0.0
         last = self._fits[-1]
@@ -123,6 +117,7 @@ class Costs:
         return FULL_RANKING * last.each * rank / last.rank * self.study.judge.users / last.users
 
     def _first(self, rank: int) -> float:
+        """A fit of this rank, to its first value."""
         if not self._fits:
             return 0.0
         like = [cost for cost in self._fits[-3:] if cost.rank == self._fits[-1].rank]

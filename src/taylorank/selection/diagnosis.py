@@ -21,12 +21,14 @@ from taylorank.data.shuffle import check_seed
 from taylorank.errors import DataError
 from taylorank.models.histories import over_items
 from taylorank.models.logits import Logits, logits_of
-from taylorank.selection.spectrum import Spectrum, best_share, has_path, spectrum_of
+from taylorank.objectives import RG
 
 Floats = NDArray[np.float64]
 SMALL, LARGE = 0.3, 1.0  # of |o|: where the expansion holds, and where it has nothing to say
 ILL = 1e6
 BLOCK = 128  # users scored at a time
+SHARES = tuple(round(0.05 * step, 2) for step in range(20))  # values of regularization that are compared
+NEAR = 0.026  # shares no further apart count as equal
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ def diagnose(model: Any, data: Any = None, *, users: int = 500, seed: int = 0) -
     """Say how a fitted factor model stands to softmax, how sound its systems are, and whether its penalty is right.
 
     `data` holds the positives that losses are measured on: validation data, or the training data (the default). Losses
-    are means over the positives of at most `users` users, drawn by `seed`. Given validation data, a spectral fit of
-    RG2 or RGX, which has all penalties at hand, is told which has the lowest RG² loss there.
+    are means over the positives of at most `users` users, drawn by `seed`. A spectral fit of RG2 or RGX has its factors
+    for every penalty; given validation data, the result names the penalty with the lowest RG² loss there.
 
     >>> from taylorank.data import planted
     >>> from taylorank.models import RG2
@@ -61,13 +63,11 @@ def diagnose(model: Any, data: Any = None, *, users: int = 500, seed: int = 0) -
         raise DataError("the file of this model does not have what users met", "give the data to measure on")
     positives = model.seen if data is None else over_items(read_interactions(data), model.items)
     rows = _known_rows(model, positives, users, seed)
-    numbers = _scores(logits, positives, rows)
-    numbers |= _systems(model, logits)
+    numbers = {**_scores(logits, positives, rows), **_conditions(logits)}
     words = [*_about_scores(logits, numbers), *_about_systems(numbers)]
-    spectrum = spectrum_of(model)
-    if spectrum is not None:
-        numbers |= spectrum.numbers()
-        words += _about_penalty(model, spectrum, data=None if positives is model.seen else positives, numbers=numbers)
+    if _has_spectrum(model):
+        numbers |= _spectrum(model)
+        words += _about_penalty(model, numbers, None if positives is model.seen else positives)
     return Diagnosis(tuple(words), numbers)
 
 
@@ -119,7 +119,7 @@ def _backgrounds(o: Floats, q: Floats) -> Floats:
     return np.stack((softmax, mean + 0.5 * (square - mean**2), mean + 0.5 * square))
 
 
-def _systems(model: Any, logits: Logits) -> dict[str, float]:
+def _conditions(logits: Logits) -> dict[str, float]:
     """Condition numbers of Qᵀ diag(q) Q and Pᵀ P, factors that vanish left out."""
     Q = logits.items * np.sqrt(logits.proposal)[:, None]
     return {"condition of items' Gram": _condition(Q), "condition of users' Gram": _condition(logits.users)}
@@ -163,34 +163,92 @@ def _about_systems(numbers: dict[str, float]) -> list[str]:
     return [f"The systems are well-conditioned ({worst:.2g})."]
 
 
-def _about_penalty(
-    model: Any, spectrum: Spectrum, *, data: Interactions | None, numbers: dict[str, float]
-) -> list[str]:
-    if not spectrum.rank:
+def _about_penalty(model: Any, numbers: dict[str, float], data: Interactions | None) -> list[str]:
+    """What the threshold left of the factors, and which one `data` favour, noted in `numbers`."""
+    rank = int(numbers["factors that are not 0"])
+    if not rank:
         return []
+    explained, kept = numbers["variance of targets in these factors"], numbers["share of it kept by the threshold"]
     words = [
-        f"Of the variance of the targets the {spectrum.rank} factors hold {100 * spectrum.explained:.2g} %, of which "
-        f"the threshold leaves {100 * spectrum.kept:.0f} %."
+        f"Of the variance of the targets the {rank} factors hold {100 * explained:.2g} %, of which "
+        f"the threshold leaves {100 * kept:.0f} %."
     ]
-    if spectrum.rank < model.factors:
+    if rank < model.factors:
         words.append(
-            f"{model.factors - spectrum.rank} of {model.factors} factors are 0: factors={spectrum.rank} is the same "
+            f"{model.factors - rank} of {model.factors} factors are 0: factors={rank} is the same "
             "model, or lower regularization to use them."
         )
-    if not has_path(model):
+    if not _holds_path(model):
         words.append("Which regularization data favour, a model out of a file or ALS does not know; `tune` finds it.")
-        return words
-    if data is None:
+    elif data is None:
         words.append("Give validation data to learn which regularization it favours.")
-        return words
-    share, gain = best_share(model, data)
-    numbers["best regularization for RG² loss"] = share
-    if abs(share - model.regularization) < 0.026:
-        words.append(f"regularization={model.regularization:g} is right: the RG² loss on these data is lowest there.")
     else:
-        way = "raise" if share > model.regularization else "lower"
-        words.append(
-            f"{way.capitalize()} regularization from {model.regularization:g} towards {share:g}: the RG² loss on these "
-            f"data is {gain:.2g} lower there. Rankings may want another; `tr.tune` measures them."
-        )
+        share, gain = _best_share(model, data)
+        numbers["best regularization for RG² loss"] = share
+        words.append(_about_share(model.regularization, share, gain))
     return words
+
+
+def _about_share(own: float, best: float, gain: float) -> str:
+    if abs(best - own) < NEAR:
+        return f"regularization={own:g} is right: the RG² loss on these data is lowest there."
+    return (
+        f"{'Raise' if best > own else 'Lower'} regularization from {own:g} towards {best:g}: the RG² loss on these "
+        f"data is {gain:.2g} lower there. Rankings may want another; `tr.tune` measures them."
+    )
+
+
+def _has_spectrum(model: Any) -> bool:
+    """Whether the model solves what one SVD solves (RG2, RGX), and still has the data that it was fitted to."""
+    solvers = getattr(getattr(model, "objective", None), "solvers", ())
+    return "spectral" in solvers and bool(model._trained_on.is_of(model.seen))
+
+
+def _spectrum(model: Any) -> dict[str, float]:
+    """D = (σ − τ)₊, the singular values of P'Q'ᵀ, beside those σ of S' that they come from."""
+    objective: RG = model._objective(model.seen)
+    P = np.sqrt(objective.context)[:, None] * model.user_factors.astype(np.float64)
+    Q = np.sqrt(objective.proposal)[:, None] * model.item_factors.astype(np.float64)
+    users, items = (np.asarray(np.linalg.qr(side, mode="r")) for side in (P, Q))  # two triangles have the same σ
+    D = np.linalg.svd(users @ items.T, compute_uv=False)
+    D = D[1e-6 * max(float(D[0]), np.finfo(float).tiny) < D]
+    tau = float(model.penalty_) * np.sqrt(objective.context_total)
+    sigma = D + tau
+    largest, energy = float(sigma[0]) if len(sigma) else tau, float(sigma @ sigma)
+    return {
+        "factors that are not 0": float(len(D)),
+        "threshold over largest singular value": tau / largest if largest else float("nan"),
+        "variance of targets in these factors": energy / objective.squared_norm if objective.squared_norm else np.nan,
+        "share of it kept by the threshold": float(D @ D) / energy if energy else 0.0,
+    }
+
+
+def _holds_path(model: Any) -> bool:
+    """Whether the model knows its factors at other thresholds: it was fitted here, by the SVD."""
+    path = model.__dict__.get("path_")
+    return path is not None and len(path.context) == len(model.users)
+
+
+def _best_share(model: Any, data: Interactions) -> tuple[float, float]:
+    """Return the τ/σ₁ with the lowest RG² loss on `data`, and how much lower than the model's."""
+    path = model.path_
+    shares = (*SHARES, float(model.regularization))
+    losses = [_rg2_loss(model, data, *path.factors(model.factors, share)) for share in shares]
+    best = int(np.argmin(losses))
+    return shares[best], losses[-1] - losses[best]
+
+
+def _rg2_loss(model: Any, data: Interactions, P: Floats, Q: Floats) -> float:
+    """Mean over the pairs of `data` of −o_y + q·o + ½ q·o², through the Gram matrix of the items."""
+    position = model.users.positions(data.user_ids)
+    rows = position[data.by_user.row_of_entry()]
+    there = rows >= 0
+    rows, columns = rows[there], data.by_user.indices[there]
+    P, Q = P.astype(np.float64), Q.astype(np.float64)
+    weighted = model.proposal_[:, None] * Q
+    background = P @ weighted.sum(axis=0) + 0.5 * np.einsum("xi,ij,xj->x", P, weighted.T @ Q, P, optimize=True)
+    # Σ_p P_x · Q_y as ⟨P, Σ_y Q_y⟩: no gathered rows of both sides
+    by_user = np.zeros_like(P)
+    np.add.at(by_user, rows, Q[columns])
+    counts = np.bincount(rows, minlength=len(P))
+    return float((counts @ background - np.vdot(P, by_user)) / max(len(rows), 1))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from taylorank import losses, samplers
 from taylorank.errors import ParameterError
+from taylorank.models.recommender import Recommender
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Range:
             value = math.exp(math.log(self.low) + share * (math.log(self.high) - math.log(self.low)))
         else:
             value = self.low + share * (self.high - self.low)
-        value = float(f"{value:.6g}")  # short to read, and the same after a trip through a file
+        value = float(f"{value:.6g}")  # short to read, and the same when read from a file
         return round(value) if self.integer else min(max(value, self.low), self.high)
 
     def share(self, value: float) -> float:
@@ -92,7 +94,7 @@ _SAMPLED: dict[str, Range | Choice] = {
     "popularity_discount": Range(0.0, 0.4),
 }
 
-# A model's name in `taylorank.registry` → what tuning tries when nobody says.
+# A model's name in `taylorank.registry` → what `tune` tries by default.
 SPACES: dict[str, Space] = {
     "rg2": _RG,
     "rgx": _RG,
@@ -121,6 +123,59 @@ SPACES: dict[str, Space] = {
 }
 
 
+FEWEST_EPOCHS = 8  # an eighth of the model's epochs is the least that is tried
+
+
+def neural_space(model: Any) -> Space:
+    """Return what `tune` tries for a composition of loss, backbone and sampler; a model that has options keeps its own.
+
+    >>> from taylorank.training import Neural
+    >>> list(neural_space(Neural("sml")))
+    ['learning_rate', 'regularization', 'epochs', 'negatives']
+    """
+    loss = losses.get(model.loss)
+    space: dict[str, Range | Choice] = {
+        "learning_rate": Range(1e-3, 0.1, log=True),
+        "regularization": Range(1e-5, 0.3, log=True),
+    }
+    if model.optimizer == "newton":  # which has no rate
+        del space["learning_rate"]
+    elif model.epochs >= FEWEST_EPOCHS:  # fewer epochs stop in time, with a schedule that is not cut short
+        space["epochs"] = Range(model.epochs // FEWEST_EPOCHS, model.epochs, log=True, integer=True)
+    if loss.temperatures:
+        space["temperature"] = Choice(loss.temperatures)
+    if loss.draws and (model.sampler is None or samplers.get(model.sampler).takes_count):
+        space["negatives"] = Choice((8, 32, 128))
+    if loss.options_to_search and not model.options:
+        space["options"] = Choice(loss.options_to_search)
+    return space
+
+
+# The same for models whose space depends on their parameters.
+SPACES_BY_MODEL: dict[str, Callable[[Any], Space]] = {"neural": neural_space}
+
+
+def default_space(name: str, model: Recommender) -> Space:
+    """Return what `tune` tries for a model, called `name` in the registry, if it is given no space."""
+    if name in SPACES_BY_MODEL:
+        return SPACES_BY_MODEL[name](model)
+    if name not in SPACES:
+        raise ParameterError(f"{name} has no default space", "give space={parameter: Range(…), …}")
+    own = model.get_params()
+    return {parameter: part for parameter, part in SPACES[name].items() if parameter in own}
+
+
+def check_space(space: Space, model: Recommender) -> None:
+    """Refuse parameters that the model does not have, and what is neither a range nor a choice."""
+    own = model.get_params()
+    for parameter, part in space.items():
+        if parameter not in own:
+            known = ", ".join(own) or "none"
+            raise ParameterError(f"{type(model).__name__} has no parameter {parameter!r}", f"its parameters: {known}")
+        if not isinstance(part, Range | Choice):
+            raise ParameterError(f"space has {part!r} for {parameter}", "write Choice((…)) or Range(low, high)")
+
+
 def described(space: Space) -> dict[str, Any]:
     """Return the space as JSON holds it."""
     return {name: {"kind": type(part).__name__.lower(), **_plain(part)} for name, part in space.items()}
@@ -131,7 +186,7 @@ def _plain(part: Range | Choice) -> dict[str, Any]:
 
 
 def lattice(part: Range | Choice, count: int = 9) -> list[Any]:
-    """Return the values to climb over: those of a choice, in order if they are numbers, or `count` of a range."""
+    """Return the values to step through: those of a choice, in order if they are numbers, or `count` of a range."""
     if isinstance(part, Range):
         return part.spread(count)
     return sorted(part.values) if all(_is_number(value) for value in part.values) else list(part.values)

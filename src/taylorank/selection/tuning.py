@@ -1,0 +1,200 @@
+"""The best parameters of a model on validation data, within a stated budget."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from taylorank.data import Interactions, merge
+from taylorank.errors import DataError, ParameterError
+from taylorank.metrics import choosing_metric
+from taylorank.models.parameters import settled_params
+from taylorank.models.recommender import Recommender
+from taylorank.models.training_record import TrainingRecord
+from taylorank.registry import MODELS, model_named
+from taylorank.selection.advice import advise
+from taylorank.selection.judge import Judge
+from taylorank.selection.path_search import path_search
+from taylorank.selection.spaces import Space, check_space, default_space, described
+from taylorank.selection.study import Budget, Study
+from taylorank.selection.trial_search import trial_search
+from taylorank.selection.trials import Trial, open_trials
+
+DEFAULT_TRIALS = 20
+Status = Literal["complete", "interrupted"]
+
+
+@dataclass
+class Tuning:
+    """The result of `tune`: the best parameters, the model fitted with them, and how they were found.
+
+    `status` is "complete" if the search ended by itself or with its budget, "interrupted" after Ctrl-C. `budget` is
+    what was allowed, `seconds` what it took. `refitted` says whether `model` was fitted to train and validation data.
+    """
+
+    name: str
+    metric: str
+    best: dict[str, Any]
+    value: float
+    trials: list[Trial]
+    model: Recommender | None
+    seconds: float
+    budget: dict[str, float | int | None]
+    method: str
+    status: Status = "complete"
+    refitted: bool = False
+    advice: list[str] = field(default_factory=list)
+    parts: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def fits(self) -> int:
+        """How many fits the trials needed: the points of one path share a fit."""
+        return len({trial.fit for trial in self.trials})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the model, as JSON holds it."""
+        plain = {name: value for name, value in vars(self).items() if name not in ("model", "trials")}
+        return {**plain, "trials": [trial.to_dict() for trial in self.trials]}
+
+
+def tune(
+    model: Recommender | type[Recommender] | str,
+    train: Interactions,
+    valid: Interactions,
+    *,
+    metric: str = "ndcg@10",
+    space: Space | None = None,
+    trials: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    file: str | os.PathLike[str] | None = None,
+    seen: Interactions | Sequence[Interactions] | None = None,
+    fold_in: Interactions | None = None,
+    callback: Callable[[Trial], object] | None = None,
+    refit: bool = False,
+) -> Tuning:
+    """Return the parameters in `space` with the highest `metric` on `valid`, fitted to `train`.
+
+    Parameters
+    ----------
+    model
+        A model (its other parameters stay as they are), its class, or its name in the registry.
+    space
+        {parameter: Range or Choice}; `SPACES` has a default for each model.
+    trials, seconds
+        The budget: at most so many fits, at most so long (the last fit may end a little later; `refit` counts in).
+        Without either, 20 fits. A model with a path (RG² and RG×, spectral) judges many points on each fit.
+    seed
+        Draws settings and samples of users. With a budget in trials, the same seed and data give the same trials.
+    file
+        Where trials are kept. A run that finds its own file there goes on from it.
+    seen
+        What to leave out of the rankings; the training data by default.
+    fold_in
+        What models are shown of validation users who are not in `train`, before they rank for them.
+    callback
+        Called with every trial; returns True to stop.
+    refit
+        Fit the best once more, to train and validation data together.
+
+    Ctrl-C ends the search early; the result then has the status "interrupted".
+
+    >>> from taylorank.data import planted
+    >>> from taylorank.selection import Choice
+    >>> train, valid, test = planted(200, 80, interactions=3000).split()
+    >>> found = tune("rg2", train, valid, space={"factors": Choice((2, 4, 8))})
+    >>> len(found.trials), found.best["factors"] in (2, 4, 8)
+    (3, True)
+    """
+    name, base = _named(model)
+    judge = Judge(choosing_metric(metric), valid, seen, fold_in)
+    if not judge.users:
+        raise DataError("the validation data has no interactions", "split with a larger share for validation")
+    chosen = default_space(name, base) if space is None else dict(space)
+    check_space(chosen, base)
+    budget = Budget(DEFAULT_TRIALS if trials is None and seconds is None else trials, seconds)
+    study = Study(base, train, judge, chosen, budget, seed, refit=refit, callback=callback)
+    if file is not None:
+        study.file = Path(file)
+        study.from_file = open_trials(study.file, _header(name, study))
+    return _searched(study, name)
+
+
+def _named(model: Recommender | type[Recommender] | str) -> tuple[str, Recommender]:
+    """Return the registry name of a model (of another, its class's name) and an instance."""
+    base = model_named(model) if isinstance(model, str) else model() if isinstance(model, type) else model
+    if not (hasattr(base, "fit") and hasattr(base, "get_params") and hasattr(base, "set_params")):
+        raise ParameterError(f"{model!r} is not a model", f"give a model, or one of {', '.join(MODELS)}")
+    names = [name for name, kind in MODELS.items() if type(base) is kind]
+    return (names[0] if names else type(base).__name__), base
+
+
+def _header(name: str, study: Study) -> dict[str, Any]:
+    """What must be the same for the trials of a file to be those of this run."""
+    judge, fixed = study.judge, settled_params(study.base)
+    masks = judge.seen if isinstance(judge.seen, Sequence) else [judge.seen]
+    return {
+        "model": name,
+        "fixed": {key: fixed[key] for key in fixed if key not in study.space and key != "num_threads"},
+        "metric": str(judge.metric),
+        "space": described(study.space),
+        "seed": study.seed,
+        "train": TrainingRecord(study.train).fingerprint,
+        "valid": TrainingRecord(judge.valid).fingerprint,
+        "seen": [TrainingRecord(study.train if mask is None else mask).fingerprint for mask in masks],
+        "fold_in": None if judge.fold_in is None else TrainingRecord(judge.fold_in).fingerprint,
+    }
+
+
+def _searched(study: Study, name: str) -> Tuning:
+    """Search, then fit what is still to be fitted; Ctrl-C ends either with what was found until then."""
+    search = path_search if getattr(study.base, "has_path", False) else trial_search
+    method, searched, refitted = "interrupted", None, False
+    status: Status = "interrupted"
+    try:
+        method = search(study)
+        searched = time.perf_counter()
+        refitted = _fit_best(study)
+        status = "complete"
+    except KeyboardInterrupt:
+        if study.best is None:
+            raise
+    best, ended = study.best, time.perf_counter()
+    assert best is not None
+    assert best.value is not None
+    searched = searched or ended
+    return Tuning(
+        name=name,
+        metric=str(study.judge.metric),
+        best=best.params,
+        value=best.value,
+        trials=study.trials,
+        model=study.model,
+        seconds=ended - study.budget.began,
+        budget={"trials": study.budget.trials, "seconds": study.budget.seconds},
+        method=method,
+        status=status,
+        refitted=refitted,
+        advice=advise(study.space, best.params, study.trials, study.model, seed=study.seed),
+        parts={"search": round(searched - study.budget.began, 3), "last fit": round(ended - searched, 3)},
+    )
+
+
+def _fit_best(study: Study) -> bool:
+    """Fit the best to all data if that is wanted, or to train if the trial came from the file; say which."""
+    if study.best is None:
+        notes = [trial.note for trial in study.trials if trial.note]
+        raise DataError(
+            f"none of {len(study.trials)} trials gave a value ({notes[0] if notes else 'no reason given'})",
+            "mend that, or search another space",
+        )
+    if study.refit:
+        study.model = None  # makes room
+        study.model = study.new_model(study.best.params).fit(merge(study.train, study.judge.valid))
+    elif study.model is None:
+        study.model = study.new_model(study.best.params).fit(study.train)
+    return study.refit

@@ -1,0 +1,37 @@
+"""A model that is fitted at once, to try tuning on."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from taylorank.models.recommender import Recommender
+
+
+class Toy(Recommender):
+    """Scores items by their number, rotated by `shift`; can misbehave on demand."""
+
+    def __init__(self, shift: float = 0.0, *, mode: str = "fine") -> None:
+        self.shift = shift
+        self.mode = mode
+
+    def fit(self, train, valid=None, callback=None):
+        if self.mode == "fails":
+            raise RuntimeError("out of luck")
+        if self.mode == "stops":
+            raise KeyboardInterrupt
+        if self.mode == "slow":
+            time.sleep(0.05)
+        self.train_ = train
+        return self
+
+    def scores(self, users):
+        n = len(self.items)
+        row = np.roll(np.arange(n, dtype=np.float32), int(self.shift))
+        return np.broadcast_to(row, (len(users), n))
+
+
+def table(found):
+    """What a search tried, without times."""
+    return [(t.params, t.value, t.status, t.step_values, t.fit, t.users) for t in found.trials]
