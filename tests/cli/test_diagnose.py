@@ -21,7 +21,7 @@ def run(*arguments: str) -> int:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("diagnose")
-    train, valid, _ = tr.planted(150, 60, interactions=3000, seed=2).split()
+    train, valid, _ = tr.planted(150, 60, interactions=3000, random_state=2).split()
     tr.RG2(factors=6).fit(train).save(folder / "model.tr")
     tr.Popularity().fit(train).save(folder / "popularity.tr")
     valid.to_frame().write_csv(folder / "valid.csv")

@@ -24,7 +24,7 @@ def run(*arguments: str) -> int:
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    data = tr.planted(60, 30, interactions=500, seed=1)
+    data = tr.planted(60, 30, interactions=500, random_state=1)
     tr.RG2(factors=3).fit(data).save("m.tr")
     return tmp_path
 

@@ -22,7 +22,7 @@ def run(*arguments: str) -> int:
 
 @pytest.fixture
 def log(tmp_path):
-    data = tr.planted(120, 60, interactions=2000, seed=2)
+    data = tr.planted(120, 60, interactions=2000, random_state=2)
     frame = data.to_frame().with_columns(user=pl.format("u{}", "user"))
     frame.write_csv(tmp_path / "log.csv")
     return tmp_path / "log.csv"

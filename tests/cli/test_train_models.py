@@ -33,7 +33,7 @@ def run(*arguments: str) -> int:
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
     path = tmp_path_factory.mktemp("log") / "log.csv"
-    tr.planted(80, 40, interactions=900, seed=2).to_frame().write_csv(path)
+    tr.planted(80, 40, interactions=900, random_state=2).to_frame().write_csv(path)
     return path
 
 

@@ -20,7 +20,7 @@ def run(*arguments: str) -> int:
 
 @pytest.fixture
 def log(tmp_path):
-    tr.planted(120, 60, interactions=2000, seed=2).to_frame().write_csv(tmp_path / "log.csv")
+    tr.planted(120, 60, interactions=2000, random_state=2).to_frame().write_csv(tmp_path / "log.csv")
     return tmp_path / "log.csv"
 
 

@@ -13,6 +13,7 @@ from taylorank.data.interactions import Interactions
 from taylorank.data.shuffle import check_seed
 from taylorank.data.threads import map_in_threads
 from taylorank.data.truth import Floats, Truth
+from taylorank.deprecation import also_named
 from taylorank.errors import ParameterError
 
 BLOCK_CELLS = 1 << 21
@@ -22,6 +23,7 @@ BUSY = 16  # a user who wants more than a sixteenth of all items is busy
 YEAR = 365 * 24 * 3600
 
 
+@also_named(seed="random_state")
 def planted(
     n_users: int = 2000,
     n_items: int = 1000,
@@ -30,6 +32,7 @@ def planted(
     interactions: int = 60_000,
     popularity: float = 0.8,
     taste: float = 1.5,
+    random_state: int = 0,
     seed: int = 0,
 ) -> Interactions:
     """Draw `interactions` distinct pairs from p(y | x) ∝ exp(P_x · Q_y + b_y).
@@ -38,18 +41,18 @@ def planted(
     item counts have a long tail of about that Zipf exponent; activity is log-normal over users. Each user draws
     from p one item after the other and skips those it has, as people do. Timestamps, in seconds within a year,
     follow the order of the draws. The distribution stays with the data as `data.truth`, through `core` and
-    every split.
+    every split. `seed` is the older name of `random_state`.
 
-    >>> data = planted(50, 40, interactions=300, seed=1)
+    >>> data = planted(50, 40, interactions=300, random_state=1)
     >>> data.nnz, data.truth.probabilities(data.user_ids[:1], data.item_ids).sum().round(6)
     (300, np.float64(1.0))
     """
     _check(n_users, n_items, factors, interactions, popularity, taste)
-    check_seed(seed)
-    rng = np.random.default_rng([seed, 0])
+    check_seed(random_state)
+    rng = np.random.default_rng([random_state, 0])
     truth = _truth(n_users, n_items, factors, popularity, taste, rng)
     counts = _activity(n_users, n_items, interactions, rng)
-    items = _draw_all(counts, truth, seed)
+    items = _draw_all(counts, truth, random_state)
     users = np.repeat(np.arange(n_users, dtype=np.int32), counts)
     data = from_codes(
         (Ids(np.arange(n_users)), users),
@@ -57,7 +60,7 @@ def planted(
         None,
         _times(counts, rng),
         duplicates="last",
-        action=f"planted softmax of {factors} factors, popularity {popularity:g}, taste {taste:g}, seed {seed}",
+        action=f"planted softmax of {factors} factors, popularity {popularity:g}, taste {taste:g}, seed {random_state}",
     )
     return replace(data, truth=truth)
 
