@@ -30,7 +30,7 @@ app = App(name="datasets", help="List, download and describe public data sets.",
 
 @app.command(name="list")
 def list_(*, json: Json = None, quiet: Quiet = False) -> None:
-    """List the public data sets, whether they are here, and their cleanings.
+    """List the public data sets and how each can be cleaned.
 
     Example: taylorank datasets list
     """
