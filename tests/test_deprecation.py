@@ -25,7 +25,7 @@ def test_an_old_keyword_works_and_says_what_to_write():
     with pytest.warns(DeprecationWarning, match=r"draw\(seed=…\) is deprecated; write random_state=…") as caught:
         assert draw(1, seed=5) == (1, 5, "raw")
     assert caught[0].filename == __file__  # the caller's line, not the decorator's
-    with pytest.warns(DeprecationWarning, match="write cleaning=…") as caught:
+    with pytest.warns(DeprecationWarning, match="is deprecated; write") as caught:
         assert draw(1, seed=5, protocol="paper") == (1, 5, "paper")
     assert len(caught) == 2
 

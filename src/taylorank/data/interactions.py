@@ -1,4 +1,4 @@
-"""Interactions: who met what, how strongly, and when. The one data type of the library."""
+"""Interactions: which user with which item, how strongly, and when. The one data type of the library."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Interactions:
         return self.by_user.to_scipy()
 
     def items_of(self, user: int | str) -> NDArray[Any]:
-        """Return the item ids that one user met."""
+        """Return the ids of the items that one user interacted with."""
         row = int(self.users.require([user], "user")[0])
         start, stop = self.by_user.indptr[row : row + 2]
         return self.items.take(self.by_user.indices[start:stop])

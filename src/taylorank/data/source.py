@@ -50,7 +50,7 @@ def _open_file(path: Path, cleaning: str | None, progress: Progress | None, opti
     if path.suffix == ".npz":
         if options:
             raise ParameterError(
-                f"{', '.join(options)} means nothing for {path}, which is read already", "leave it out"
+                f"{', '.join(options)} does not apply to {path}, an .npz file of interactions", "leave it out"
             )
         return Interactions.load_npz(path)
     from taylorank.data.read import read_interactions

@@ -16,7 +16,7 @@ NAMES = {2: ("train", "test"), 3: ("train", "valid", "test")}
 
 
 class HeldOut(NamedTuple):
-    """Users whom training never sees: `seen` is shown to the model, `target` is to be predicted."""
+    """Users whom training never sees: `seen` is given to the fitted model, `target` is to be predicted."""
 
     seen: Interactions
     target: Interactions
@@ -68,7 +68,7 @@ def split_time(
 
     `at` gives one moment (train, test) or two (train, valid, test), in the unit of the timestamps; otherwise
     the moments are chosen so that about `ratios` of the interactions fall in each part. Test may hold users and
-    items that train has never seen, as in life.
+    items that are not in train, as in production.
     """
     times = _times(data, "split_time")
     if at is None:
@@ -95,9 +95,9 @@ def split_users(
 ) -> tuple[Interactions, HeldOut, HeldOut]:
     """Hold out whole users for validation and test (strong generalisation, Liang et al. 2018).
 
-    `ratios` share out the users. Of a held-out user's n interactions, n − max(1, ⌊n·(1 − fold_in)⌋) are `seen`
-    and the rest is the `target`; users with a single interaction have only `seen`. Items that no training user
-    met are dropped from the held-out users first, since no model could know them.
+    `ratios` are the shares of the users. Of a held-out user's n interactions, n − max(1, ⌊n·(1 − fold_in)⌋) are `seen`
+    and the rest is the `target`; users with a single interaction have only `seen`. Items without
+    training users are dropped from the held-out users first, since no model could know them.
     """
     shares = check_ratios(ratios, exactly=3)
     if not 0 < fold_in < 1:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taylorank.data.datasets.fetch import Progress
-from taylorank.data.datasets.places import Located, cache_folder, given, locate
+from taylorank.data.datasets.places import Located, at_path, cache_folder, locate
 from taylorank.data.datasets.registry import Cleaning, Counts, Dataset, File, info, names
 from taylorank.data.interactions import Interactions
 from taylorank.deprecation import renamed
@@ -42,12 +42,12 @@ def get(
 ) -> Interactions:
     """Return the data set `name`: whole ("raw"), as the papers clean it ("paper"), or by another of its cleanings.
 
-    `path` is a file or folder of yours in the place of those that are looked for; it may be unpacked already, and no
-    checksum applies to it. `progress(done, total)` is called with bytes while something is downloaded.
+    `path` is a file or folder of your own to read instead; it may be unpacked, and its checksum is not verified.
+    `progress(done, total)` is called with bytes while something is downloaded.
     """
     dataset = info(name)
     recipe = dataset.cleaning(cleaning)
-    located = locate(dataset, progress=progress) if path is None else given(dataset, Path(path))
+    located = locate(dataset, progress=progress) if path is None else at_path(dataset, Path(path))
     return read(dataset, located, recipe)
 
 
@@ -63,7 +63,7 @@ def published_split(
 ) -> tuple[Interactions, Interactions]:
     """Return the train and test parts of a data set that was published in two, over the same ids.
 
-    `path` is a folder of yours that holds them. A pair that stands in both gives a `LeakageWarning`.
+    `path` is a folder of your own that holds them. A pair in both gives a `LeakageWarning`.
     """
     from taylorank.data.leakage import check_leakage
     from taylorank.data.share import share_ids
@@ -72,7 +72,7 @@ def published_split(
     if not dataset.has_split:
         having = ", ".join(n for n in names() if info(n).has_split)
         raise DataError(f"{name} was published in one part", f"split it yourself; published splits: {having}")
-    located = locate(dataset, progress=progress) if path is None else given(dataset, Path(path))
+    located = locate(dataset, progress=progress) if path is None else at_path(dataset, Path(path))
     parts = [_load(dataset, Located((file,), located.is_parquet), dataset.cleaning("raw")) for file in located.paths]
     train, test = share_ids(*parts)
     check_leakage(train, test)
