@@ -6,6 +6,7 @@ import inspect
 
 import pytest
 
+import taylorank as tr
 from taylorank.deprecation import also_named, renamed
 from taylorank.errors import ParameterError
 
@@ -50,6 +51,13 @@ def test_both_names_at_once_are_refused(call):
 def test_help_shows_the_new_name_only():
     assert list(inspect.signature(draw).parameters) == ["n", "random_state", "cleaning"]
     assert list(inspect.signature(Deck().shuffle).parameters) == ["random_state"]
+
+
+def test_the_data_functions_show_random_state():
+    for function in (tr.planted, tr.Interactions.split, tr.Interactions.split_last, tr.Interactions.split_users):
+        shown = inspect.signature(function).parameters
+        assert "random_state" in shown
+        assert "seed" not in shown
 
 
 def test_an_unknown_keyword_is_still_an_error():

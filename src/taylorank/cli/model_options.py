@@ -59,7 +59,7 @@ GROUP = Group("Model options", help="In brackets: the models that have the optio
 
 
 def parameters_of(kind: type[Recommender]) -> list[str]:
-    """Return the names of the options that a model takes."""
+    """Return the names of the options that a model has."""
     return [name for name in inspect.signature(kind).parameters if name not in OF_THE_COMMAND]
 
 

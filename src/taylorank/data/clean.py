@@ -18,8 +18,8 @@ def core(
 ) -> Interactions:
     """Keep the largest sub-matrix in which each user has ≥ `users` and each item ≥ `items` interactions.
 
-    `k` stands for both. It is unique, so the order of removal does not matter. What is removed leaves the id
-    space, and so do users and items without any interaction.
+    `k` sets both. The result is unique: the order of removal does not matter. What is removed is removed from the
+    id spaces, too, and so are users and items without any interaction.
     """
     least_users, least_items = _thresholds(k, users, items)
     keep_users, keep_items = core_masks(data, least_users, least_items)

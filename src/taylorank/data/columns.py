@@ -16,7 +16,7 @@ INT32 = np.iinfo(np.int32)
 
 
 class IdColumn:
-    """Ids of one side. Text that spells integers in every row, each in its one usual way, becomes integers.
+    """Ids of users or of items. Text that spells integers in every row, each in its one usual way, becomes integers.
 
     "007", "+7" and " 7" are text, because 7 would not give them back. A column is all integers or all text.
     """

@@ -20,7 +20,7 @@ def open_data(
     progress: Progress | None = None,
     **read_options: Any,
 ) -> Interactions:
-    """Return the interactions in a file, else of the data set of that name; a file that exists goes first.
+    """Return the interactions in a file, else of the data set of that name; a file of that name takes precedence.
 
     `cleaning` (None: "raw") is for data sets, `read_options` (those of `read_interactions`; None means not given) for
     files. An .npz file is one that `Interactions.save_npz` wrote. `progress(done, total)` is called with bytes.

@@ -27,8 +27,8 @@ def split(
 ) -> tuple[Interactions, ...]:
     """Split each user's interactions at random.
 
-    Of n interactions, ⌊n·ratio⌋ go to test and as many as its ratio says to validation, but at least one each
-    (test first) while train keeps one; train has the rest. So a user of 3 has 1 in each part; a user of 2 has
+    Of n interactions, test and validation get ⌊n · ratio⌋ each, by their ratios, but at least one (test first)
+    as long as train keeps one; train has the rest. So a user of 3 has 1 in each part; a user of 2 has
     one in train and one in test; a user of 1 is in train alone. Plain rounding down would give users with fewer
     than 10 interactions nothing to be tested on.
 

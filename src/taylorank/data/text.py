@@ -178,10 +178,10 @@ def spells_integers_plainly(body: bytes, separator: str) -> bool:
         return False
     symbols = np.frombuffer(body, dtype=np.uint8)
     starts = range(0, max(len(symbols) - 2, 0), STRIP)
-    return not any(_zero_leads(symbols[k : k + STRIP + 2]) for k in starts)
+    return not any(_has_leading_zero(symbols[k : k + STRIP + 2]) for k in starts)
 
 
-def _zero_leads(symbols: NDArray[np.uint8]) -> bool:
-    """Whether a 0 stands between what is no digit and a digit."""
+def _has_leading_zero(symbols: NDArray[np.uint8]) -> bool:
+    """Whether a number has a leading zero: a 0 between a character that is not a digit and a digit."""
     is_digit = symbols - np.uint8(ord("0")) < 10
     return bool(np.any((symbols[1:-1] == ord("0")) & (is_digit[2:] > is_digit[:-2])))

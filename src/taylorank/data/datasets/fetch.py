@@ -30,7 +30,7 @@ BLOCK = 1 << 18
 
 @dataclass(frozen=True)
 class Validator:
-    """What tells one version of a remote file from another."""
+    """What distinguishes one version of a remote file from another."""
 
     address: str
     etag: str | None
@@ -140,7 +140,7 @@ def _validator_of(address: str, response: Any) -> Validator:
 
 
 def _blocks(response: Any) -> Iterator[bytes]:
-    """Yield the body; what goes wrong here is the network's fault, not the disk's."""
+    """Yield the body; an error here is one of the network, not of the disk."""
     try:
         while block := response.read(BLOCK):
             yield block
