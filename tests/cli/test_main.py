@@ -11,15 +11,7 @@ import sys
 import polars as pl
 import pytest
 
-from taylorank import cli
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+from tests.cli.command import run
 
 
 def test_run_prints_a_table_and_writes_the_results(tmp_path, capsys):

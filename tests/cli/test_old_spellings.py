@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import taylorank as tr
-from taylorank import cli
 from taylorank.cli.old_spellings import respelled
+from tests.cli.command import run
 
 
 @pytest.fixture(autouse=True)
@@ -19,14 +19,6 @@ def shown_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         yield
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from typing import get_args, get_type_hints
 import pytest
 from cyclopts import Parameter
 
-from taylorank import cli
 from taylorank.cli import compare, datasets, diagnose, evaluate, recommend, report, train, tune
 from taylorank.cli import run as run_command
+from tests.cli.command import run
 
 COMMANDS = {
     ("run",): run_command.run,
@@ -45,14 +45,6 @@ ORDER = (
 )
 
 every_command = pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
 
 
 def annotations(command):
