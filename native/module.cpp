@@ -172,6 +172,7 @@ void bind_top_k(nb::module_& module) {
 }  // namespace taylorank
 
 NB_MODULE(_native, module) {
+    nb::set_leak_warnings(false);  // a model that lives until Python ends is no leak
     module.def("simd_levels", [] {
         std::vector<std::string> names;
         for (const auto& level : taylorank::supported_levels()) names.emplace_back(level.name);

@@ -80,7 +80,7 @@ def _load(name: str) -> Interactions | None:
     try:
         if datasets.info(name).has_split:
             return datasets.published_split(name)[0]
-        return datasets.get(name, protocol="paper")
+        return datasets.get(name, cleaning="paper")
     except DataError:
         return None  # not on this machine
 

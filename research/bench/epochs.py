@@ -52,7 +52,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 
 def _ml_1m() -> tuple[str, Interactions]:
     try:
-        data = datasets.get("ml-1m", protocol="paper")
+        data = datasets.get("ml-1m", cleaning="paper")
     except DataError:
         return "planted, the shape of ML-1M", planted(6038, 3307, interactions=669_000)
     return "ml-1m, papers' cleaning, training part", data.split((0.8, 0.1, 0.1), seed=0)[0]

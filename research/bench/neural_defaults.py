@@ -58,7 +58,7 @@ def compositions() -> list[str]:
 def load(name: str) -> Interactions | None:
     """Return a set with the papers' cleaning, or None where it is not on this machine."""
     try:
-        return datasets.get(name, protocol="paper")
+        return datasets.get(name, cleaning="paper")
     except DataError:
         return None
 

@@ -67,7 +67,7 @@ def other_side(n: Numbers) -> Numbers:
 def cleaned(name: str) -> Interactions:
     """Return a data set as the papers clean it, from NAME-paper.npz in a data folder if it is there.
 
-    `taylorank datasets get NAME --protocol paper --out NAME-paper.npz` writes that file for machines where little is
+    `taylorank datasets get NAME --cleaning paper --out NAME-paper.npz` writes that file for machines where little is
     installed.
     """
     from taylorank.data import datasets
@@ -75,7 +75,7 @@ def cleaned(name: str) -> Interactions:
 
     files = (folder / f"{name}-paper.npz" for folder in data_folders())
     ready = next((file for file in files if file.is_file()), None)
-    return datasets.get(name, protocol="paper") if ready is None else Interactions.load_npz(ready)
+    return datasets.get(name, cleaning="paper") if ready is None else Interactions.load_npz(ready)
 
 
 def judge_negatives(n: Numbers) -> Judgement:

@@ -18,9 +18,9 @@ from research.reproduce.page import counts_told
 from research.reproduce.run import NO_TORCH, chosen_models, data_of, joined, models_of
 from research.reproduce.run import reproduce as run_table
 from research.reproduce.tables import Table
-from taylorank.cli.compare import compared, console_of, words
+from taylorank.cli.compare import compared, console_of
 from taylorank.cli.datasets import download_bar
-from taylorank.cli.options import command_line
+from taylorank.cli.options import comma_separated, command_line
 from taylorank.errors import ParameterError
 from taylorank.output import output_folder
 from taylorank.report.words import lead_sentence
@@ -58,7 +58,7 @@ def reproduce(
     """
     console = console_of(quiet)
     table = table_named(dataset)
-    asked = None if models is None else words(models, "--models")
+    asked = None if models is None else comma_separated(models, "--models")
     others = [load_record(file) for file in records or []]
     chosen = chosen_models(table, asked, others)
     if seeds < 1:

@@ -88,7 +88,7 @@ def _models_of(file: str, found: Gathered) -> str:
 
 def counts_told(table: Table, found: Gathered) -> str:
     """Return the size of the data, beside the known one."""
-    recipe = info(table.dataset).protocol(table.cleaning or "paper")
+    recipe = info(table.dataset).cleaning(table.cleaning or "paper")
     known = "" if recipe.counts is None else f"{recipe.counts} ({recipe.counts_from})"
     theirs = f" The papers' numbers are of {table.printed_on}." if table.printed_on else ""
     if not found.records:

@@ -62,7 +62,7 @@ def data_of(
         if cleaning is not None:
             raise ParameterError(f"{table.name} is taken as it was published", "leave out the cleaning")
         return datasets.published_split(table.dataset, path=path, progress=progress)
-    return datasets.get(table.dataset, protocol=cleaning or table.cleaning, path=path, progress=progress)
+    return datasets.get(table.dataset, cleaning=cleaning or table.cleaning, path=path, progress=progress)
 
 
 def reproduce(

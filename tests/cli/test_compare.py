@@ -8,16 +8,8 @@ import sys
 import pytest
 
 import taylorank as tr
-from taylorank import cli
 from taylorank.selection.record import load_record
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+from tests.cli.command import run
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def run(*words):
 def test_list_shows_what_is_here(folder, capsys):
     run("list")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["name", "what", "here", "protocols"]
+    assert lines[0].split() == ["name", "title", "here", "cleanings"]
     row = next(line for line in lines if line.startswith("ml-1m "))
     assert "MovieLens 1M" in row
     assert "yes" in row
@@ -35,11 +35,11 @@ def test_list_shows_what_is_here(folder, capsys):
 
 
 def test_list_as_json(folder, capsys):
-    run("list", "--json", "--quiet")
+    run("list", "--json", "-", "--quiet")
     sets = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)["datasets"]}
     assert sets["ml-1m"]["found"] == "yes"
     assert sets["ml-10m"]["files"][0]["checksum"].startswith("md5:")
-    paper = next(p for p in sets["ml-10m"]["protocols"] if p["name"] == "paper")
+    paper = next(p for p in sets["ml-10m"]["cleanings"] if p["name"] == "paper")
     assert paper["counts"] == {"users": 69815, "items": 9888, "interactions": 8240192}
 
 
@@ -51,11 +51,11 @@ def test_get_prints_the_place_and_the_terms(folder, capsys):
     assert len(out) == 2
 
 
-def test_get_with_a_protocol_compares_with_known_counts(folder, capsys):
-    run("get", "ml-1m", "--protocol", "raw", "--out", "data.npz")
+def test_get_with_a_cleaning_compares_with_known_counts(folder, capsys):
+    run("get", "ml-1m", "--cleaning", "raw", "--out", "data.npz")
     out = capsys.readouterr().out
     assert "raw (every pair, uncleaned): 2 users × 2 items, 3 interactions" in out
-    assert "known are 6,040 users × 3,706 items, 1,000,209 interactions" in out
+    assert "expected were 6,040 users × 3,706 items, 1,000,209 interactions" in out
     assert Interactions.load_npz(folder / "data.npz").nnz == 3
 
 
@@ -81,7 +81,7 @@ def test_stats_of_a_data_set(folder, capsys):
 
 def test_stats_of_a_file_as_json(folder, capsys):
     (folder / "log.csv").write_text("user,item\na,x\na,y\nb,x\n")
-    run("stats", "log.csv", "--json")
+    run("stats", "log.csv", "--json", "-")
     facts = json.loads(capsys.readouterr().out)
     assert (facts["users"], facts["items"], facts["interactions"]) == (2, 2, 3)
     assert facts["per_user"] == {"min": 1, "median": 1.5, "mean": 1.5, "max": 2}

@@ -7,21 +7,13 @@ import json
 import pytest
 
 import taylorank as tr
-from taylorank import cli
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+from tests.cli.command import run
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("diagnose")
-    train, valid, _ = tr.planted(150, 60, interactions=3000, seed=2).split()
+    train, valid, _ = tr.planted(150, 60, interactions=3000, random_state=2).split()
     tr.RG2(factors=6).fit(train).save(folder / "model.tr")
     tr.Popularity().fit(train).save(folder / "popularity.tr")
     valid.to_frame().write_csv(folder / "valid.csv")

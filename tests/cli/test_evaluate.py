@@ -8,22 +8,14 @@ import polars as pl
 import pytest
 
 import taylorank as tr
-from taylorank import cli
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+from tests.cli.command import run
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """model.tr, valid.csv and test.csv, and what they were made of."""
     folder = tmp_path_factory.mktemp("evaluate")
-    parts = tr.planted(150, 60, interactions=3000, seed=2).split()
+    parts = tr.planted(150, 60, interactions=3000, random_state=2).split()
     model = tr.RG2(factors=6).fit(parts[0])
     model.save(folder / "model.tr")
     for name, part in zip(("valid", "test"), parts[1:], strict=True):

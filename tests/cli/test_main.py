@@ -12,15 +12,7 @@ import polars as pl
 import pytest
 
 import taylorank as tr
-from taylorank import cli
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+from tests.cli.command import run
 
 
 def test_run_prints_a_table_and_writes_the_results(tmp_path, capsys):
@@ -70,7 +62,7 @@ def test_every_command_has_help_with_an_example(words, capsys):
         (("run", "--core", "4000"), "core(4000) removed all"),
         (("run", "--interactions", "5"), "do not fit"),
         (("run", "--seed", "soon"), "--seed"),
-        (("run", "--seed", "-1"), "seed -1"),
+        (("run", "--seed", "-1"), "--seed. Must be >= 0"),
         (("dance",), "dance"),
         (("datasets", "stats", "nowhere.csv"), "no such file: nowhere.csv"),
         (("datasets", "stats", "ml-2m"), "did you mean"),
@@ -115,12 +107,12 @@ def test_every_bad_file_is_one_line_and_exit_code_2(tmp_path, capsys):
 def test_files_are_read_with_the_options_given(tmp_path, capsys):
     path = tmp_path / "log.txt"
     path.write_text("who|what|stars\n007|x|5\n7|x|1\n8|y|4\n")
-    options = ("--user", "who", "--item", "what", "--rating", "stars", "--min-rating", "3", "--json")
+    options = ("--user", "who", "--item", "what", "--rating", "stars", "--min-rating", "3", "--json", "-")
     assert run("datasets", "stats", str(path), *options) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["users"], facts["items"], facts["interactions"]) == (2, 2, 2)
     path.write_text("a,1\nb,2\n")
-    assert run("datasets", "stats", str(path), "--columns", "item,user", "--json") == 0
+    assert run("datasets", "stats", str(path), "--columns", "item,user", "--json", "-") == 0
     assert json.loads(capsys.readouterr().out)["users"] == 2
 
 

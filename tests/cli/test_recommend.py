@@ -9,41 +9,33 @@ import polars as pl
 import pytest
 
 import taylorank as tr
-from taylorank import cli
 from taylorank.ranking import recommend as ranking_recommend
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+from tests.cli.command import run
 
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    data = tr.planted(60, 30, interactions=500, seed=1)
+    data = tr.planted(60, 30, interactions=500, random_state=1)
     tr.RG2(factors=3).fit(data).save("m.tr")
     return tmp_path
 
 
 def lists(capsys, *words):
-    assert run("recommend", "m.tr", *words, "--json") == 0
+    assert run("recommend", "m.tr", *words, "--json", "-") == 0
     return json.loads(capsys.readouterr().out)
 
 
 def test_strangers_get_what_cold_says(place, capsys):
     model = tr.load("m.tr")
     popular = model.recommend([777], 4, cold="popularity")
-    got = lists(capsys, "--user", "777", "--user", "bob", "--user", "3", "-n", "4", "--cold", "popularity")
+    got = lists(capsys, "--for-user", "777", "--for-user", "bob", "--for-user", "3", "-n", "4", "--cold", "popularity")
     assert got[0]["items"] == got[1]["items"] == popular[0][0].tolist()
     assert got[2]["items"] == model.recommend([3], 4)[0][0].tolist()
-    got = lists(capsys, "--user", "777", "--cold", "nan")
+    got = lists(capsys, "--for-user", "777", "--cold", "nan")
     assert got == [{"user": 777, "items": [], "scores": []}]
     for words in ((), ("--cold", "error")):
-        assert run("recommend", "m.tr", "--user", "777", *words) == 2
+        assert run("recommend", "m.tr", "--for-user", "777", *words) == 2
         complaint = capsys.readouterr().err
         assert "unknown user 777" in complaint
         assert "--cold popularity" in complaint
@@ -54,7 +46,7 @@ def test_files_of_items_allow_and_forbid(place, capsys):
     (place / "gone.txt").write_text("5\n12345\nno number\n")
     model = tr.load("m.tr")
     expected = model.recommend([4], 9, items=[3, 5, 8, 11], exclude=[5])[0][0]
-    got = lists(capsys, "--user", "4", "-n", "9", "--items", "some.txt", "--exclude", "gone.txt")
+    got = lists(capsys, "--for-user", "4", "-n", "9", "--items", "some.txt", "--exclude", "gone.txt")
     assert got[0]["items"] == [i for i in expected.tolist() if i >= 0]
     (place / "empty.txt").write_text("\n")
     (place / "latin.txt").write_bytes(b"\xe9\n")
@@ -64,7 +56,7 @@ def test_files_of_items_allow_and_forbid(place, capsys):
         (("--exclude", "latin.txt"), "UTF-8"),
         (("--exclude", "nowhere.txt"), "no such file: nowhere.txt"),
     ):
-        assert run("recommend", "m.tr", "--user", "4", *words) == 2
+        assert run("recommend", "m.tr", "--for-user", "4", *words) == 2
         said = capsys.readouterr().err
         assert complaint in said
         assert said.count("\n") == 1

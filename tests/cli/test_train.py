@@ -9,20 +9,12 @@ import polars as pl
 import pytest
 
 import taylorank as tr
-from taylorank import cli
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+from tests.cli.command import run
 
 
 @pytest.fixture
 def log(tmp_path):
-    data = tr.planted(120, 60, interactions=2000, seed=2)
+    data = tr.planted(120, 60, interactions=2000, random_state=2)
     frame = data.to_frame().with_columns(user=pl.format("u{}", "user"))
     frame.write_csv(tmp_path / "log.csv")
     return tmp_path / "log.csv"
@@ -32,13 +24,13 @@ def test_train_then_recommend(log, tmp_path, capsys):
     model = tmp_path / "new" / "model.tr"
     assert run("train", str(log), "--factors", "8", "--core", "3", "--out", str(model)) == 0
     assert "written" in capsys.readouterr().out
-    assert run("recommend", str(model), "--user", "u5", "--user", "u7", "-n", "4", "--json") == 0
+    assert run("recommend", str(model), "--for-user", "u5", "--for-user", "u7", "-n", "4", "--json", "-") == 0
     lists = json.loads(capsys.readouterr().out)
     fitted = tr.load(model)
     ids, scores = fitted.recommend(["u5", "u7"], 4)
     assert [entry["items"] for entry in lists] == ids.tolist()
     np.testing.assert_allclose(lists[0]["scores"], scores[0])
-    assert run("recommend", str(model), "--user", "u5") == 0
+    assert run("recommend", str(model), "--for-user", "u5") == 0
     assert "u5" in capsys.readouterr().out
 
 
@@ -63,8 +55,8 @@ def test_recommend_to_all_writes_parquet(log, tmp_path, capsys):
         (("train", "LOG", "--factors", "4", "--regularization", "2", "--out", "m.tr"), "outside [0, 1)"),
         (("train", "nowhere.csv", "--out", "m.tr"), "no such file"),
         (("train", "LOG", "--out", "/proc/x/m.tr"), "cannot write"),
-        (("recommend", "nowhere.tr", "--user", "1"), "no such file"),
-        (("recommend", "LOG", "--user", "1"), "not a model"),
+        (("recommend", "nowhere.tr", "--for-user", "1"), "no such file"),
+        (("recommend", "LOG", "--for-user", "1"), "not a model"),
         (("recommend", "LOG"), "name users, or ask for all"),
         (("recommend", "LOG", "--all"), "--all needs a file"),
     ],
@@ -82,5 +74,5 @@ def test_unknown_users_are_named(tmp_path, capsys):
     data = tr.planted(30, 20, interactions=200)
     tr.RG2(factors=2).fit(data).save(tmp_path / "m.tr")
     for user, words in (("999", "unknown user 999"), ("bob", "unknown user 'bob' (ids here are integers)")):
-        assert run("recommend", str(tmp_path / "m.tr"), "--user", user) == 2
+        assert run("recommend", str(tmp_path / "m.tr"), "--for-user", user) == 2
         assert words in capsys.readouterr().err

@@ -13,27 +13,19 @@ import pytest
 from rich.console import Console
 
 import taylorank as tr
-from taylorank import cli
 from taylorank.cli.model_options import MEANINGS, parameters_of
 from taylorank.cli.progress import progress_line
 from taylorank.cli.train import _fit
 from taylorank.models import FitProgress
 from taylorank.registry import MODELS
 from taylorank.solvers import AlsSweep
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+from tests.cli.command import run
 
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
     path = tmp_path_factory.mktemp("log") / "log.csv"
-    tr.planted(80, 40, interactions=900, seed=2).to_frame().write_csv(path)
+    tr.planted(80, 40, interactions=900, random_state=2).to_frame().write_csv(path)
     return path
 
 

@@ -7,20 +7,12 @@ import json
 import pytest
 
 import taylorank as tr
-from taylorank import cli
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+from tests.cli.command import run
 
 
 @pytest.fixture
 def log(tmp_path):
-    tr.planted(120, 60, interactions=2000, seed=2).to_frame().write_csv(tmp_path / "log.csv")
+    tr.planted(120, 60, interactions=2000, random_state=2).to_frame().write_csv(tmp_path / "log.csv")
     return tmp_path / "log.csv"
 
 

@@ -1,4 +1,4 @@
-"""Real data through the protocols: the counts that are known."""
+"""Real data through the cleanings: the counts that are known."""
 
 import pytest
 
@@ -34,12 +34,12 @@ def need(name):
         pytest.skip(f"{name} is in no data folder (set TAYLORANK_DATA) and tests download nothing")
 
 
-@pytest.mark.parametrize(("name", "protocol", "counts"), KNOWN)
-def test_known_counts(name, protocol, counts):
+@pytest.mark.parametrize(("name", "cleaning", "counts"), KNOWN)
+def test_known_counts(name, cleaning, counts):
     need(name)
-    data = datasets.get(name, protocol=protocol)
+    data = datasets.get(name, cleaning=cleaning)
     assert (data.n_users, data.n_items, data.nnz) == counts
-    assert datasets.info(name).protocol(protocol).counts == counts
+    assert datasets.info(name).cleaning(cleaning).counts == counts
 
 
 @pytest.mark.parametrize(("name", "sides", "sizes"), SPLITS)
@@ -56,7 +56,7 @@ def test_published_splits(name, sides, sizes):
 def test_every_registered_count_holds_where_the_data_is_here(name):
     need(name)
     checked = {(n, p) for n, p, _ in KNOWN}
-    for protocol in datasets.info(name).protocols:
-        if protocol.counts is not None and (name, protocol.name) not in checked:
-            data = datasets.get(name, protocol=protocol.name)
-            assert (data.n_users, data.n_items, data.nnz) == protocol.counts
+    for cleaning in datasets.info(name).cleanings:
+        if cleaning.counts is not None and (name, cleaning.name) not in checked:
+            data = datasets.get(name, cleaning=cleaning.name)
+            assert (data.n_users, data.n_items, data.nnz) == cleaning.counts

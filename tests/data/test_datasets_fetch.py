@@ -56,7 +56,7 @@ def test_progress_ends_with_everything(site, target):
 
 def test_a_broken_connection_keeps_the_part_and_says_how_to_go_on(site, target):
     site.break_after = 1000
-    with pytest.raises(DataError, match=r"broke after 1,000 of 1,048,576 bytes; run again to go on, or get it"):
+    with pytest.raises(DataError, match=r"broke after 1,000 of 1,048,576 bytes; run again to resume, or get it"):
         download(site.address, target)
     assert not target.exists()
     assert files(target) == ["file.bin.part", "file.bin.part.json"]
@@ -198,7 +198,7 @@ def test_a_fault_of_the_network_is_not_called_one_of_the_disk(site, target, monk
         raise ssl.SSLError(1, "decryption failed")
 
     monkeypatch.setattr("http.client.HTTPResponse.read", fail)
-    with pytest.raises(DataError, match=r"cannot download http\S+: decryption failed; run again to go on"):
+    with pytest.raises(DataError, match=r"cannot download http\S+: decryption failed; run again to resume"):
         download(site.address, target)
 
 

@@ -54,15 +54,15 @@ def test_movielens_archives(folder, name, member, text):
     assert pairs(data) == {(1, 10), (1, 20), (2, 10), (7, 30)}
     assert data.timestamps.tolist() == [100, 200, 300, 400]
     assert data.is_binary
-    assert "protocol raw" in data.steps[-1].action
+    assert "cleaning raw" in data.steps[-1].action
 
 
 def test_the_papers_threshold_keeps_threes(folder, monkeypatch):
     write_zip(folder / "ml-1m.zip", "ratings.dat", joined("::"))
     entry = datasets.info("ml-1m")
-    small = registry.Protocol("small", "ratings ≥ 3, 1-core", min_rating=3, core=1)
-    monkeypatch.setattr(registry, "_registry", lambda: {"ml-1m": replace(entry, protocols=(small,))})
-    assert pairs(datasets.get("ml-1m", protocol="small")) == {(1, 10), (2, 10), (7, 30)}
+    small = registry.Cleaning("small", "ratings ≥ 3, 1-core", min_rating=3, core=1)
+    monkeypatch.setattr(registry, "_registry", lambda: {"ml-1m": replace(entry, cleanings=(small,))})
+    assert pairs(datasets.get("ml-1m", cleaning="small")) == {(1, 10), (2, 10), (7, 30)}
 
 
 @pytest.mark.parametrize("kept", [0.2, 0.6, 0.95])
@@ -122,11 +122,11 @@ def test_amazon_ids_that_spell_numbers_stay_text(folder):
     assert pairs(datasets.get("amazon-electronics")) == {("1", "10"), ("2", "20")}
 
 
-def test_amazon_protocols_differ_by_the_threshold(folder):
+def test_amazon_cleanings_differ_by_the_threshold(folder):
     reviews = [review(f"A{u}", f"B{i}", 1.0 if u == i == 0 else 5.0, 1) for u in range(6) for i in range(6)]
     write_lines(folder / AMAZON, map(json.dumps, reviews))
-    assert datasets.get("amazon-electronics", protocol="published-counts").nnz == 36
-    assert datasets.get("amazon-electronics", protocol="paper").nnz == 35
+    assert datasets.get("amazon-electronics", cleaning="published-counts").nnz == 36
+    assert datasets.get("amazon-electronics", cleaning="paper").nnz == 35
 
 
 @pytest.mark.parametrize("line", ["{'reviewerID': 'A1'}", '{"reviewerID": "A1", "asin', "garbage"])
@@ -186,11 +186,11 @@ def test_a_damaged_parquet_file_is_refused(folder):
         datasets.get("moby-thesaurus")
 
 
-def test_strength_protocols_sum_repeats(folder):
+def test_strength_cleanings_sum_repeats(folder):
     frame = pl.DataFrame({"user": [1, 1, 2], "item": [3, 3, 3], "quantity": [2, 5, 1], "timestamp": [1, 2, 3]})
     frame.write_parquet(folder / "online-retail.parquet")
     assert datasets.get("online-retail").strengths.tolist() == [1, 1]
-    assert datasets.get("online-retail", protocol="quantity").strengths.tolist() == [7, 1]
+    assert datasets.get("online-retail", cleaning="quantity").strengths.tolist() == [7, 1]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100])

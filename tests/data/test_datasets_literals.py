@@ -102,7 +102,7 @@ def test_steam_with_hours_as_strength_drops_those_without(folder):
         line(username="a", product_id="10", date="2017-12-17", hours=3.5),
         line(username="b", product_id="10", date="2017-12-17"),
     )
-    assert datasets.get("steam", protocol="hours").strengths.tolist() == [3.5]
+    assert datasets.get("steam", cleaning="hours").strengths.tolist() == [3.5]
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_links_lead_from_page_to_page(wiki):
 
 
 def test_articles_are_namespace_0_on_both_sides(wiki):
-    articles = datasets.info("simplewiki").protocol("articles")
+    articles = datasets.info("simplewiki").cleaning("articles")
     paths = tuple(wiki / file.name for file in datasets.info("simplewiki").files)
     assert pairs(articles.loader(paths, {"user": "user", "item": "item"})) == {(1, 2), (2, 3), (3, 1)}
 
@@ -148,9 +148,9 @@ def test_a_truncated_dump_is_refused(wiki):
         datasets.get("simplewiki")
 
 
-def test_another_protocols_loader_needs_the_official_files(tmp_path, monkeypatch):
+def test_another_cleanings_loader_needs_the_official_files(tmp_path, monkeypatch):
     monkeypatch.setenv("TAYLORANK_DATA", str(tmp_path))
     pl.DataFrame({"user": [1], "item": [2]}).write_parquet(tmp_path / "simplewiki.parquet")
     assert pairs(datasets.get("simplewiki")) == {(1, 2)}
-    with pytest.raises(DataError, match="protocol articles of simplewiki needs the official files"):
-        datasets.get("simplewiki", protocol="articles")
+    with pytest.raises(DataError, match="cleaning articles of simplewiki needs the official files"):
+        datasets.get("simplewiki", cleaning="articles")

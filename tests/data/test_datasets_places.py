@@ -12,7 +12,7 @@ from file_server import Site, serve
 from taylorank.data import datasets
 from taylorank.data.datasets import places
 from taylorank.data.datasets.places import cache_folder, data_folders, locate, present
-from taylorank.data.datasets.registry import Dataset, File, Protocol
+from taylorank.data.datasets.registry import Cleaning, Dataset, File
 from taylorank.errors import DataError
 
 CONTENT = b"0 1 2\n1 2\n"
@@ -33,7 +33,7 @@ def folders(tmp_path, monkeypatch):
 
 
 def make(address="https://nowhere.invalid/toy.txt", checksum=None):
-    raw = Protocol("raw", "everything")
+    raw = Cleaning("raw", "everything")
     file = File("toy.txt", address, checksum)
     return Dataset("toy", "t", "c", "l", (raw,), files=(file,), loader=datasets.info("gowalla").loader)
 

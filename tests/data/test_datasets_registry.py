@@ -27,18 +27,18 @@ def test_an_entry_can_be_cited_and_cleaned(dataset):
     assert dataset.title
     assert dataset.citation
     assert dataset.terms
-    names = [protocol.name for protocol in dataset.protocols]
+    names = [cleaning.name for cleaning in dataset.cleanings]
     assert names[:2] == ["raw", "paper"]
     assert len(set(names)) == len(names)
-    assert dataset.protocol("raw").core is None
-    assert dataset.protocol("raw").min_rating is None
+    assert dataset.cleaning("raw").core is None
+    assert dataset.cleaning("raw").min_rating is None
 
 
 @every_set
 def test_counts_come_with_their_source(dataset):
-    for protocol in dataset.protocols:
-        assert (protocol.counts is None) == (protocol.counts_from == "")
-        if protocol.min_rating is not None:
+    for cleaning in dataset.cleanings:
+        assert (cleaning.counts is None) == (cleaning.counts_from == "")
+        if cleaning.min_rating is not None:
             assert dataset.rating is not None
 
 
@@ -62,10 +62,10 @@ def test_entries_cannot_be_changed():
 
 
 def test_published_counts_are_the_papers():
-    assert datasets.info("ml-10m").protocol("paper").counts == Counts(69_815, 9_888, 8_240_192)
+    assert datasets.info("ml-10m").cleaning("paper").counts == Counts(69_815, 9_888, 8_240_192)
     electronics = datasets.info("amazon-electronics")
-    assert electronics.protocol("published-counts").min_rating is None
-    assert electronics.protocol("paper").min_rating == 3
+    assert electronics.cleaning("published-counts").min_rating is None
+    assert electronics.cleaning("paper").min_rating == 3
 
 
 @pytest.mark.parametrize(("misspelt", "meant"), [("ml1m", "ml-1m"), ("Gowala", "gowalla"), ("yelp", "yelp2018")])
@@ -79,9 +79,9 @@ def test_a_name_like_no_other_is_answered_with_the_list():
         datasets.info("zzz")
 
 
-def test_an_unknown_protocol_is_answered_with_those_there_are():
-    with pytest.raises(ParameterError, match="ml-1m has no protocol 'papers'; choose one of: raw, paper"):
-        datasets.get("ml-1m", protocol="papers")
+def test_an_unknown_cleaning_is_answered_with_those_there_are():
+    with pytest.raises(ParameterError, match="ml-1m has no cleaning 'papers'; choose one of: raw, paper"):
+        datasets.get("ml-1m", cleaning="papers")
 
 
 def test_a_set_in_one_part_has_no_published_split():
@@ -89,3 +89,20 @@ def test_a_set_in_one_part_has_no_published_split():
         TaylorankError, match="published in one part; split it yourself; published splits: gowalla, yelp"
     ):
         datasets.published_split("ml-1m")
+
+
+def test_the_older_names_of_cleanings_warn():
+    dataset = datasets.info("ml-1m")
+    with pytest.warns(DeprecationWarning, match="write cleanings"):
+        assert dataset.protocols == dataset.cleanings
+    with pytest.warns(DeprecationWarning, match="write cleaning"):
+        assert dataset.protocol("paper") is dataset.cleaning("paper")
+    with pytest.warns(DeprecationWarning, match=r"write datasets\.Cleaning"):
+        assert datasets.Protocol is datasets.Cleaning
+    with (
+        pytest.warns(DeprecationWarning, match=r"get\(protocol=…\) is deprecated; write cleaning=…"),
+        pytest.raises(ParameterError, match="ml-1m has no cleaning 'none'"),
+    ):
+        datasets.get("ml-1m", protocol="none")
+    with pytest.raises(AttributeError, match="no attribute 'Protocols'"):
+        _ = datasets.Protocols

@@ -7,8 +7,8 @@ from taylorank.data import merge
 
 
 def test_union_is_the_data_before_the_split():
-    data = tr.planted(80, 50, interactions=900, seed=1)
-    train, valid = data.split((0.9, 0.1), seed=2)
+    data = tr.planted(80, 50, interactions=900, random_state=1)
+    train, valid = data.split((0.9, 0.1), random_state=2)
     assert data.timestamps is not None
     assert merge(train, valid) == data
     assert merge(valid, train) == data

@@ -10,7 +10,7 @@ from taylorank.errors import ParameterError
 
 def test_it_has_the_size_that_was_asked_for():
     for seed in range(3):
-        data = planted(100, 60, interactions=1500, seed=seed)
+        data = planted(100, 60, interactions=1500, random_state=seed)
         assert (data.n_users, data.n_items, data.nnz) == (100, 60, 1500)
         assert data.by_user.row_lengths.min() >= 1
         assert data.is_binary
@@ -21,7 +21,7 @@ def test_first_draws_follow_the_softmax(interactions):
     """With taste 0 all users share p ∝ rank^-popularity, and the first event of each is one draw from p."""
     first = []
     for seed in range(40):
-        data = planted(60, 30, interactions=interactions, taste=0, popularity=1.0, seed=seed)
+        data = planted(60, 30, interactions=interactions, taste=0, popularity=1.0, random_state=seed)
         order = np.lexsort((data.timestamps, data.by_user.row_of_entry()))
         first.append(data.by_user.indices[order][data.by_user.indptr[:-1]])
         p = data.truth.probabilities(np.array([0]), data.item_ids)[0]
@@ -34,7 +34,7 @@ def test_first_draws_follow_the_softmax(interactions):
 
 
 def test_taste_makes_users_differ_as_the_truth_says():
-    data = planted(400, 50, interactions=4000, taste=2.0, popularity=0.0, seed=5)
+    data = planted(400, 50, interactions=4000, taste=2.0, popularity=0.0, random_state=5)
     p = data.truth.probabilities(data.user_ids, data.item_ids)
     met = data.matrix.toarray() > 0
     assert p[met].mean() > 3 * p[~met].mean()
@@ -58,8 +58,8 @@ def test_the_truth_survives_cleaning_and_splitting():
 
 
 def test_seeds_reproduce():
-    assert planted(80, 40, interactions=500, seed=3) == planted(80, 40, interactions=500, seed=3)
-    assert planted(80, 40, interactions=500, seed=3) != planted(80, 40, interactions=500, seed=4)
+    assert planted(80, 40, interactions=500, random_state=3) == planted(80, 40, interactions=500, random_state=3)
+    assert planted(80, 40, interactions=500, random_state=3) != planted(80, 40, interactions=500, random_state=4)
 
 
 def test_times_follow_the_draws_within_a_year():
@@ -87,8 +87,22 @@ def test_peaked_distributions_end_too(shape):
     assert data.nnz == 4000
 
 
+def test_seed_is_the_older_name_of_random_state():
+    assert planted(80, 40, interactions=500, seed=3) == planted(80, 40, interactions=500, random_state=3)
+    with pytest.raises(ParameterError, match="give random_state alone"):
+        planted(80, 40, interactions=500, seed=3, random_state=3)
+
+
 @pytest.mark.parametrize(
-    "bad", [{"popularity": np.inf}, {"popularity": np.nan}, {"seed": -1}, {"seed": 1.5}, {"seed": None}]
+    "bad",
+    [
+        {"popularity": np.inf},
+        {"popularity": np.nan},
+        {"random_state": -1},
+        {"random_state": 1.5},
+        {"random_state": None},
+        {"seed": None},
+    ],
 )
 def test_strange_parameters_are_refused(bad):
     with pytest.raises(ParameterError):

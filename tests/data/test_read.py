@@ -178,7 +178,7 @@ def test_dates_and_what_only_looks_like_times():
     odd = read_interactions(io.BytesIO(b"user,item,time\n1,2,soon\n"))
     assert odd.timestamps is None
     assert "column time ignored" in repr(odd)
-    with pytest.raises(DataError, match="'soon' in row 2 is no time"):
+    with pytest.raises(DataError, match="'soon' in row 2 is not a time"):
         read_interactions(io.BytesIO(b"user,item,time\n1,2,soon\n"), timestamp="time")
 
 

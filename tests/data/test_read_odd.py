@@ -142,7 +142,7 @@ def test_tables_with_numbered_repeated_and_mixed_columns():
 def test_options_that_mean_nothing_are_refused():
     matrix = sparse.csr_array(np.array([[1, 2], [0, 5]]))
     for source in (matrix, Interactions.from_matrix(matrix), [(1, 2)], io.BytesIO(b"1 2 3\n2 4\n")):
-        with pytest.raises(ParameterError, match="min_rating means nothing"):
+        with pytest.raises(ParameterError, match="min_rating does not apply"):
             read_interactions(
                 source, min_rating=3, **({"format": "adjacency"} if isinstance(source, io.BytesIO) else {})
             )

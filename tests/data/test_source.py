@@ -25,7 +25,7 @@ def test_a_file(folder):
 
 def test_a_data_set(folder):
     assert open_data("ml-1m").nnz == 3
-    assert open_data("ml-1m", protocol="raw").steps[-1].action.startswith("data set ml-1m, protocol raw")
+    assert open_data("ml-1m", cleaning="raw").steps[-1].action.startswith("data set ml-1m, cleaning raw")
 
 
 def test_a_file_goes_before_a_data_set_of_that_name(folder):
@@ -65,6 +65,6 @@ def test_options_for_files_do_not_fit_data_sets(folder):
         open_data("ml-1m", min_rating=3)
 
 
-def test_protocols_do_not_fit_files(folder):
-    with pytest.raises(ParameterError, match=r"protocol 'paper' applies to data sets, and log\.csv is a file"):
-        open_data("log.csv", protocol="paper")
+def test_cleanings_do_not_fit_files(folder):
+    with pytest.raises(ParameterError, match=r"cleaning 'paper' applies to data sets, and log\.csv is a file"):
+        open_data("log.csv", cleaning="paper")

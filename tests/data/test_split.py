@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def assert_partition(data, parts):
 @given(LOGS, st.integers(0, 2**64 - 1))
 def test_ratio_split_is_a_partition_with_the_promised_counts(log, seed):
     data = from_log(log)
-    train, valid, test = data.split((0.8, 0.1, 0.1), seed=seed)
+    train, valid, test = data.split((0.8, 0.1, 0.1), random_state=seed)
     assert_partition(data, (train, valid, test))
     for row, n in enumerate(data.by_user.row_lengths.tolist()):
         wanted = max(1, int(n * 0.1 + 1e-9))
@@ -48,7 +49,7 @@ def test_ratio_split_is_a_partition_with_the_promised_counts(log, seed):
 def test_small_users_are_tested_while_train_keeps_one():
     users = [1] + [2] * 2 + [3] * 3 + [20] * 20 + [29] * 29
     data = Interactions.from_arrays(users, range(len(users)))
-    parts = data.split(seed=3)
+    parts = data.split(random_state=3)
     lengths = np.stack([part.by_user.row_lengths for part in parts], axis=1).tolist()
     assert lengths == [[1, 0, 0], [1, 0, 1], [1, 1, 1], [16, 2, 2], [25, 2, 2]]
 
@@ -57,7 +58,7 @@ def test_split_is_the_same_on_every_machine():
     """The keys are SplitMix64's published first outputs; another order would give users another split."""
     assert random_keys(3, 0).tolist() == [16294208416658607535, 7960286522194355700, 487617019471545679]
     data = Interactions.from_arrays([0] * 10, range(10))
-    _, valid, test = data.split(seed=0)
+    _, valid, test = data.split(random_state=0)
     assert (valid.by_user.indices.tolist(), test.by_user.indices.tolist()) == ([4], [2])
 
 
@@ -68,15 +69,15 @@ def test_split_does_not_depend_on_the_order_of_the_rows():
     columns = [frame[c].to_numpy()[order] for c in ("user", "item")]
     again = Interactions.from_arrays(*columns, timestamps=frame["timestamp"].to_numpy()[order])
     for seed in (0, 1):
-        assert all(a == b for a, b in zip(data.split(seed=seed), again.split(seed=seed), strict=True))
-    assert data.split(seed=0)[2] != data.split(seed=1)[2]
+        assert all(a == b for a, b in zip(data.split(random_state=seed), again.split(random_state=seed), strict=True))
+    assert data.split(random_state=0)[2] != data.split(random_state=1)[2]
 
 
 def test_every_interaction_is_equally_likely_to_be_tested():
     data = Interactions.from_arrays([0] * 20, range(20))
     counts = np.zeros(20)
     for seed in range(2000):
-        counts[data.split((0.5, 0.5), seed=seed)[1].by_user.indices] += 1
+        counts[data.split((0.5, 0.5), random_state=seed)[1].by_user.indices] += 1
     chi2 = ((counts - 1000) ** 2 / (1000 * 0.5)).sum() * 19 / 20
     assert chi2 < 43.8  # the 99.9 % point of χ² with 19 degrees of freedom
 
@@ -123,7 +124,7 @@ def test_time_split_at_given_moments_and_dates():
 def test_user_split_keeps_users_apart(log, seed):
     data = from_log(log)
     try:
-        train, valid, test = data.split_users((0.6, 0.2, 0.2), fold_in=0.5, seed=seed)
+        train, valid, test = data.split_users((0.6, 0.2, 0.2), fold_in=0.5, random_state=seed)
     except DataError:
         return  # too few users
     sides = [
@@ -150,7 +151,7 @@ def test_ratios_must_be_shares(ratios):
 @pytest.mark.parametrize("seed", [-1, 1.5, "a", 2**64])
 def test_seeds_are_whole_numbers(seed):
     with pytest.raises(ParameterError, match="seed"):
-        Interactions.from_arrays([1], [1]).split(seed=seed)
+        Interactions.from_arrays([1], [1]).split(random_state=seed)
 
 
 def test_splits_by_time_need_times():
@@ -193,3 +194,12 @@ def test_time_splits_with_nothing_to_hold_out():
         data.split_time(at=[np.inf])
     with pytest.raises(ParameterError, match="not a list of shares"):
         data.split(0.8)
+
+
+@pytest.mark.parametrize("way", ["split", "split_last", "split_users"])
+def test_seed_is_the_older_name_of_random_state(way):
+    data = planted(60, 30, interactions=600, random_state=1)
+    data = replace(data, timestamps=np.zeros(data.nnz, dtype=np.int64))  # all at one moment: the order is random
+    split = getattr(data, way)
+    assert split(seed=5) == split(random_state=5)
+    assert split(seed=5) != split()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated, Any, TypeVar
@@ -13,11 +12,24 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from taylorank.cli.options import NO_OPTIONS, FileOptions, command_line
+from taylorank.cli.options import (
+    JSON_FILE,
+    NO_OPTIONS,
+    Cleaning,
+    Core,
+    Cutoffs,
+    Data,
+    FileOptions,
+    Quiet,
+    Seed,
+    comma_separated,
+    command_line,
+    cutoffs,
+)
+from taylorank.cli.results import writable
 from taylorank.data import datasets
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
-from taylorank.output import output_folder
 from taylorank.ranking.protocols import PROTOCOLS
 from taylorank.ranking.protocols import protocol as protocol_named
 from taylorank.report import require_extra, write_report
@@ -33,54 +45,61 @@ Result = TypeVar("Result")
 
 
 def compare(
-    data: Annotated[str, Parameter(help="A file, or a name from `taylorank datasets list`.")],
+    data: Data,
     /,
     *,
+    cleaning: Cleaning = None,
+    core: Core = None,
+    protocol: Annotated[str, Parameter(help=f"How the data are split: {', '.join(PROTOCOLS)}.")] = "papers",
     models: Annotated[
-        str, Parameter(help=f"Models with commas between: {NAMES}; also loss/backbone/sampler.")
+        str, Parameter(help=f"Models, separated by commas: {NAMES}; or loss/backbone/sampler.")
     ] = "rg2,ials,ease,popularity",
-    protocol: Annotated[str, Parameter(help=f"How to part the data: {', '.join(PROTOCOLS)}.")] = "papers",
-    trials: Annotated[int | None, Parameter(help="Fits that tuning may make, per model and seed; 0: none.")] = None,
-    seconds: Annotated[float | None, Parameter(help="Seconds that tuning may take, per model and seed.")] = None,
-    seeds: Annotated[int, Parameter(help="Repetitions of everything, each with another split.")] = 3,
-    metrics: Annotated[str | None, Parameter(help="Metrics with commas between; else the protocol's.")] = None,
-    k: Annotated[str, Parameter(help="Cutoffs of metrics named without one.")] = "10,20",
-    json: Annotated[Path | None, Parameter(help="File for all results; the same command goes on from it.")] = None,
-    report: Annotated[Path | None, Parameter(help="File for the report (HTML).")] = None,
-    core: Annotated[int | None, Parameter(help="First keep users and items with this many interactions.")] = None,
-    cleaning: Annotated[str | None, Parameter(help="For data sets: raw, paper, …")] = None,
+    trials: Annotated[
+        int | None,
+        Parameter(
+            help="Maximum number of fits to tune each model on each seed; 0 for none. "
+            "[default: 20 if --seconds is not given]"
+        ),
+    ] = None,
+    seconds: Annotated[float | None, Parameter(help="Maximum seconds to tune each model on each seed.")] = None,
+    seeds: Annotated[int, Parameter(help="Number of repetitions, each with another split: SEED, SEED + 1, …")] = 3,
+    metrics: Annotated[
+        str | None, Parameter(help="Metrics, separated by commas. [default: those of the protocol]")
+    ] = None,
+    k: Cutoffs = "10,20",
+    json: Annotated[Path | None, Parameter(help=f"{JSON_FILE}; the same command continues from it.")] = None,
+    report: Annotated[Path | None, Parameter(help="Write a report to this HTML file.")] = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
     options: FileOptions = NO_OPTIONS,
-    seed: Annotated[int, Parameter(help="The first seed.")] = 0,
-    quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
-    """Tune, fit and test models on the same splits with the same budget; print a table, write JSON and a report.
+    """Tune, fit and test several models on the same splits.
 
-    Without --trials and --seconds every model has 20 fits to tune, on every seed. Differences are tested over users. A
-    model that fails is named in the table, and the others go on. Ctrl-C loses nothing that --json holds.
+    All models have the same budget for tuning. Differences are tested for
+    significance over users. A model that fails is named in the table; the
+    others continue. Ctrl-C loses nothing that the file of --json holds.
 
-    Example: taylorank compare ml-1m --cleaning paper --models rg2,ials,ease,popularity --trials 20 --seeds 3
-    --json ml-1m.json --report ml-1m.html
+    Example: taylorank compare ml-1m --models rg2,ials --report ml-1m.html
+
+    Example: taylorank compare ml-1m --cleaning paper --seeds 5 --json ml-1m.json
     """
     console = console_of(quiet)
     protocol_named(protocol)
-    chosen = words(models, "--models")
+    chosen = comma_separated(models, "--models")
     contenders(chosen)  # a wrong name is found before the data is read
     if seeds < 1:
-        raise ParameterError(f"--seeds {seeds} repeats nothing", "give 1 or more")
+        raise ParameterError(f"--seeds {seeds} is no number of repetitions", "give 1 or more")
     if report is not None:
         require_extra()
-    with ExitStack() as folders:
-        for path in (json, report):
-            if path is not None:
-                folders.enter_context(output_folder(path.parent))
+    with writable(json, report):
         given = _data(data, protocol, core, cleaning, options)
         how: dict[str, Any] = {
             "protocol": protocol,
             "seeds": range(seed, seed + seeds),
             "trials": trials,
             "seconds": seconds,
-            "metrics": None if metrics is None else words(metrics, "--metrics"),
-            "k": _cutoffs(k),
+            "metrics": None if metrics is None else comma_separated(metrics, "--metrics"),
+            "k": cutoffs(k),
             "file": json,
             "name": Path(data).name,
             "command": command_line(),
@@ -92,7 +111,7 @@ def compare(
         found = compared(console, run, total=len(chosen) * seeds)
         if report is not None:
             write_report(found.record, report)
-    _tell(found, console)
+    _print_summary(found, console)
     for path in (json, report):
         if path is not None:
             console.print(f"written: {path}")
@@ -100,12 +119,12 @@ def compare(
 
 def _data(name: str, protocol: str, core: int | None, cleaning: str | None, options: FileOptions) -> Any:
     if protocol != "published":
-        data = open_data(name, protocol=cleaning, **options.given())
+        data = open_data(name, cleaning=cleaning, **options.given())
         return data if core is None else data.core(core)
     if core is not None or cleaning is not None or options.given():
-        raise ParameterError("a published split is taken as it is", "leave out --core, --cleaning and read options")
+        raise ParameterError("a published split is taken as it is", "leave out --core, --cleaning and the file options")
     if name not in datasets.names():
-        raise ParameterError(f"{name} is no data set", "for files choose another --protocol")
+        raise ParameterError(f"{name} is no data set, and only they have published splits", "choose another --protocol")
     return datasets.published_split(name)
 
 
@@ -115,23 +134,23 @@ def console_of(quiet: bool) -> Console:
 
 
 def compared(console: Console, run: Callable[..., Result], *, total: int) -> Result:
-    """Compare with a line of progress: who is at what, how many runs are done, the time."""
+    """Compare with a line of progress: the model and its stage, how many runs are done, the time."""
     shown = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as progress:
         line = progress.add_task("comparing", total=total)
 
-        def told(now: CompareProgress) -> None:
+        def show(now: CompareProgress) -> None:
             is_over = now.stage in ("done", "failed")
             text = f"{now.model}, seed {now.seed}: {now.stage}"
             progress.update(line, description=text, completed=now.done + is_over)
 
-        return run(callback=told)
+        return run(callback=show)
 
 
-def _tell(found: Comparison, console: Console) -> None:
+def _print_summary(found: Comparison, console: Console) -> None:
     record = found.record
-    fitting = max(1, (console.width - 48) // 11)  # columns of metrics beside name, seconds and memory
-    settings = {**record["settings"], "metrics": record["settings"]["metrics"][:fitting]}
+    shown = max(1, (console.width - 48) // 11)  # columns of metrics beside name, seconds and memory
+    settings = {**record["settings"], "metrics": record["settings"]["metrics"][:shown]}
     content = summary_table({**record, "settings": settings}, series_of(record))
     table = Table(content.head[0], box=None, pad_edge=False)
     for head in content.head[1:]:
@@ -150,18 +169,3 @@ def _tell(found: Comparison, console: Console) -> None:
     console.print("† significantly below the best: p < 0.05 over users, Holm's correction", style="dim")
     for line in errors:
         console.print(line, markup=False)
-
-
-def words(text: str, option: str) -> list[str]:
-    """Return the words between commas."""
-    found = [word.strip() for word in text.split(",") if word.strip()]
-    if not found:
-        raise ParameterError(f"{option} {text!r} names nothing", "write names with commas between")
-    return found
-
-
-def _cutoffs(text: str) -> list[int]:
-    try:
-        return [int(word) for word in words(text, "--k")]
-    except ValueError:
-        raise ParameterError(f"--k {text!r} holds no cutoffs", "write whole numbers, such as 10,20") from None

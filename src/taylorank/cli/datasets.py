@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -15,7 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from taylorank.cli.options import NO_OPTIONS, FileOptions
+from taylorank.cli.options import NO_OPTIONS, OPTIONS, Cleaning, Core, Data, FileOptions, Quiet
+from taylorank.cli.results import STANDARD_OUTPUT, Json, text_console, writable, write_json
 from taylorank.data import datasets
 from taylorank.data.datasets.places import locate, present
 from taylorank.data.describe import Description, Spread, describe
@@ -25,48 +25,47 @@ from taylorank.errors import ParameterError
 if TYPE_CHECKING:
     from taylorank.data.datasets.fetch import Progress
 
-app = App(name="datasets", help="List, get and describe public data sets.")
-
-Quiet = Annotated[bool, Parameter(name="--quiet", negative="", help="Show results only, no progress.")]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Write JSON to standard output.")]
+app = App(name="datasets", help="List, download and describe public data sets.", group_parameters=OPTIONS)
 
 
 @app.command(name="list")
-def list_(*, json_: Json = False, quiet: Quiet = False) -> None:
-    """List the data sets, where they are on this machine, and their protocols.
+def list_(*, json: Json = None, quiet: Quiet = False) -> None:
+    """List the public data sets and how each can be cleaned.
 
     Example: taylorank datasets list
     """
     rows = [_summary(datasets.info(name)) for name in datasets.names()]
-    if json_:
-        _print_json({"datasets": rows})
-        return
-    table = _table("name", "what", "here", "protocols")
-    for row in rows:
-        protocols = ", ".join(protocol["name"] for protocol in row["protocols"])
-        table.add_row(row["name"], escape(row["title"]), row["found"], protocols)
-    _console().print(table)
+    if json != STANDARD_OUTPUT:
+        table = _table("name", "title", "here", "cleanings")
+        for row in rows:
+            cleanings = ", ".join(cleaning["name"] for cleaning in row["cleanings"])
+            table.add_row(row["name"], escape(row["title"]), row["found"], cleanings)
+        _console().print(table)
+    if json is not None:
+        with writable(json):
+            write_json({"datasets": rows}, json, text_console(quiet))
 
 
 @app.command
-def get(name: str, /, *, protocol: str | None = None, out: Path | None = None, quiet: Quiet = False) -> None:
-    """Find or download a data set; with a protocol, also read and clean it.
+def get(
+    name: Annotated[str, Parameter(help="A name from `taylorank datasets list`.")],
+    /,
+    *,
+    cleaning: Cleaning = None,
+    out: Annotated[Path | None, Parameter(help="Write the interactions to this .npz file.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Find or download a data set; with --cleaning or --out, also read it.
 
-    Example: taylorank datasets get ml-1m --protocol paper
+    Prints where the files are, the terms of use and, if the data are read,
+    their size beside the known one.
 
-    Parameters
-    ----------
-    name
-        A name from `taylorank datasets list`.
-    protocol
-        "raw", "paper" or another that the list shows.
-    out
-        Write the interactions to this .npz file.
+    Example: taylorank datasets get ml-1m --cleaning paper --out ml-1m.npz
     """
     dataset = datasets.info(name)
     if out is not None and out.suffix != ".npz":
         raise ParameterError(f"cannot write {out}", "give a name that ends in .npz")
-    recipe = None if protocol is None and out is None else dataset.protocol(protocol or "raw")
+    recipe = None if cleaning is None and out is None else dataset.cleaning(cleaning or "raw")
     with download_bar(name, quiet) as progress:
         located = locate(dataset, progress=progress)
     for path in located.paths:
@@ -77,46 +76,38 @@ def get(name: str, /, *, protocol: str | None = None, out: Path | None = None, q
     data = datasets.read(dataset, located, recipe)
     if out is not None:
         data.save_npz(out)
-    _report_counts(recipe, datasets.Counts(data.n_users, data.n_items, data.nnz))
+    _print_counts(recipe, datasets.Counts(data.n_users, data.n_items, data.nnz))
 
 
 @app.command
 def stats(
-    data: str,
+    data: Data,
     /,
     *,
-    protocol: str | None = None,
-    core: int | None = None,
-    options: FileOptions = NO_OPTIONS,
-    json_: Json = False,
+    cleaning: Cleaning = None,
+    core: Core = None,
+    json: Json = None,
     quiet: Quiet = False,
+    options: FileOptions = NO_OPTIONS,
 ) -> None:
-    """Describe a data set or a file: sizes, activity, popularity, time span, and what was done to it.
+    """Describe a file or a data set: sizes, popularity, time span.
 
-    Example: taylorank datasets stats ml-100k --protocol paper
+    Also shows what was done to the data, step by step.
 
-    Example: taylorank datasets stats ratings.csv --user who --item what --min-rating 3 --core 5
+    Example: taylorank datasets stats ml-100k --cleaning paper
 
-    Parameters
-    ----------
-    data
-        A file, or a name from `taylorank datasets list`.
-    protocol
-        For data sets: "raw" (the default), "paper" or another that the list shows.
-    core
-        Keep users and items with at least this many interactions first.
-    options
-        For files.
+    Example: taylorank datasets stats log.csv --user who --item what --core 5
     """
     with download_bar(data, quiet) as progress:
-        interactions = open_data(data, protocol=protocol, progress=progress, **options.given())
+        interactions = open_data(data, cleaning=cleaning, progress=progress, **options.given())
     facts = describe(interactions if core is None else interactions.core(core))
-    if json_:
-        _print_json(asdict(facts))
-        return
-    _console().print(_facts_table(facts))
-    for step in facts.steps:
-        _print_line(str(step))
+    if json != STANDARD_OUTPUT:
+        _console().print(_facts_table(facts))
+        for step in facts.steps:
+            _print_line(str(step))
+    if json is not None:
+        with writable(json):
+            write_json(asdict(facts), json, text_console(quiet))
 
 
 def _summary(dataset: datasets.Dataset) -> dict[str, Any]:
@@ -128,14 +119,14 @@ def _summary(dataset: datasets.Dataset) -> dict[str, Any]:
         "citation": dataset.citation,
         "terms": dataset.terms,
         "files": [asdict(file) for file in dataset.files],
-        "protocols": [
+        "cleanings": [
             {
-                "name": protocol.name,
-                "summary": protocol.summary,
-                "counts": None if protocol.counts is None else protocol.counts._asdict(),
-                "counts_from": protocol.counts_from,
+                "name": cleaning.name,
+                "summary": cleaning.summary,
+                "counts": None if cleaning.counts is None else cleaning.counts._asdict(),
+                "counts_from": cleaning.counts_from,
             }
-            for protocol in dataset.protocols
+            for cleaning in dataset.cleanings
         ],
         "notes": dataset.notes,
     }
@@ -147,11 +138,11 @@ def _where(dataset: datasets.Dataset) -> str:
     return "download" if dataset.files else "no"
 
 
-def _report_counts(recipe: datasets.Protocol, counts: datasets.Counts) -> None:
+def _print_counts(recipe: datasets.Cleaning, counts: datasets.Counts) -> None:
     _print_line(f"{recipe.name} ({recipe.summary}): {counts}")
     if recipe.counts is not None:
-        relation = "the same as known" if recipe.counts == counts else f"known are {recipe.counts}"
-        _print_line(f"{relation} ({recipe.counts_from})")
+        agreement = "as expected" if recipe.counts == counts else f"expected were {recipe.counts}"
+        _print_line(f"{agreement} ({recipe.counts_from})")
 
 
 def _facts_table(facts: Description) -> Table:
@@ -188,10 +179,6 @@ def _console() -> Console:
 
 def _print_line(text: str) -> None:
     _console().print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 @contextmanager

@@ -1,57 +1,57 @@
-"""`taylorank diagnose`: is the quadratic a fair stand-in for softmax here, and what did the penalty leave?"""
+"""`taylorank diagnose`: is the quadratic a good approximation of softmax here, and what does the penalty leave?"""
 
 from __future__ import annotations
 
-import json as json_format
 import math
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
-from rich.console import Console
 
 import taylorank
-from taylorank.cli.options import NO_OPTIONS, FileOptions
+from taylorank.cli.options import A_FILE_OR_A_NAME, NO_OPTIONS, Cleaning, FileOptions, ModelFile, Quiet, Seed
+from taylorank.cli.results import Json, text_console, writable, write_json
 from taylorank.data.source import open_data
 from taylorank.models import load
-from taylorank.output import atomic_path, output_folder
+from taylorank.selection import Diagnosis
 from taylorank.selection import diagnose as diagnose_model
 
 
 def diagnose(
-    model: Annotated[Path, Parameter(help="A file that `taylorank train` wrote.")],
+    model: ModelFile,
     data: Annotated[
-        str | None, Parameter(help="Positives to measure on, best validation data [what the model was trained on].")
+        str | None,
+        Parameter(
+            help=f"Interactions to measure on, best validation data: {A_FILE_OR_A_NAME} [default: the training data]"
+        ),
     ] = None,
     /,
     *,
-    users: Annotated[int, Parameter(help="At most so many users are looked at.")] = 500,
-    json: Annotated[Path | None, Parameter(help="File for the words and the numbers.")] = None,
-    protocol: Annotated[str | None, Parameter(help="For data sets: raw, paper, …")] = None,
+    cleaning: Cleaning = None,
+    users: Annotated[int, Parameter(help="Maximum number of users to look at.")] = 500,
+    json: Json = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
     options: FileOptions = NO_OPTIONS,
-    seed: Annotated[int, Parameter(help="Seed of the draw of users.")] = 0,
-    quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
-    """Say how a factor model's scores stand to softmax, how sound its systems are, and what its penalty leaves.
+    """Check a factor model: softmax approximation, systems, penalty.
+
+    Are the scores small enough for the quadratic loss to approximate softmax?
+    Are the linear systems well conditioned? How many factors does the penalty
+    leave?
 
     Example: taylorank diagnose model.tr valid.csv --json diagnosis.json
     """
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
-    fitted = load(model)
-    given = None if data is None else open_data(data, protocol=protocol, **options.given())
-    found = diagnose_model(fitted, given, users=users, seed=seed)
-    console.print(str(found), markup=False)
-    if json is None:
-        return
-    document = {
-        "taylorank": taylorank.__version__,
-        "model": str(model),
-        "data": data,
-        "users": users,
-        "seed": seed,
-        "words": list(found.words),
-        "numbers": {name: value if math.isfinite(value) else None for name, value in found.numbers.items()},
-    }
-    with output_folder(json.parent), atomic_path(json) as temporary:
-        temporary.write_text(json_format.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    console.print(f"written: {json}")
+    console = text_console(quiet, json)
+    with writable(json):
+        fitted = load(model)
+        given = None if data is None else open_data(data, cleaning=cleaning, **options.given())
+        found = diagnose_model(fitted, given, users=users, seed=seed)
+        console.print(str(found), markup=False)
+        if json is not None:
+            asked = {"model": str(model), "data": data, "users": users, "seed": seed}
+            write_json(_document(found, asked), json, console)
+
+
+def _document(found: Diagnosis, asked: dict[str, Any]) -> dict[str, Any]:
+    numbers = {name: value if math.isfinite(value) else None for name, value in found.numbers.items()}
+    return {"taylorank": taylorank.__version__, **asked, "words": list(found.words), "numbers": numbers}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,60 +12,75 @@ from rich.console import Console
 from rich.table import Table
 
 import taylorank
-from taylorank.cli.options import NO_OPTIONS, FileOptions
+from taylorank.cli.options import (
+    A_FILE_OR_A_NAME,
+    NO_OPTIONS,
+    Cleaning,
+    Cutoffs,
+    FileOptions,
+    ModelFile,
+    Quiet,
+    Seed,
+    comma_separated,
+    cutoffs,
+)
+from taylorank.cli.results import Json, text_console, writable, write_json
 from taylorank.data.source import open_data
-from taylorank.errors import ParameterError
 from taylorank.metrics import DEFAULT, NAMES, Gain, wanted_metrics
 from taylorank.models import load
-from taylorank.output import atomic_path, output_folder
+from taylorank.output import atomic_path
 from taylorank.ranking import Evaluation
 from taylorank.ranking import evaluate as evaluate_model
 
 
 def evaluate(
-    model: Annotated[Path, Parameter(help="A file that `taylorank train` wrote.")],
-    test: Annotated[str, Parameter(help="The test data: a file, or a name from `taylorank datasets list`.")],
+    model: ModelFile,
+    test: Annotated[str, Parameter(help=f"Test data: {A_FILE_OR_A_NAME}")],
     /,
     *,
-    k: Annotated[str, Parameter(help="Cutoffs, with commas between.")] = "10,20",
-    metrics: Annotated[
-        str, Parameter(help=f"With commas between, such as ndcg,recall_min@50. Known: {', '.join(NAMES)}.")
-    ] = ",".join(DEFAULT),
+    cleaning: Cleaning = None,
     seen: Annotated[
         list[str] | None,
-        Parameter(help="More data to leave out, such as validation; give it again for more.", negative=()),
+        Parameter(
+            help="More interactions to leave out of the ranking, such as validation data; can be repeated.", negative=()
+        ),
     ] = None,
-    gain: Annotated[Gain, Parameter(help="Of a relevant item in DCG and NDCG; see docs/metrics.md.")] = "binary",
-    confidence: Annotated[float, Parameter(help="Of the intervals; 0 leaves them out.")] = 0.95,
-    resamples: Annotated[int, Parameter(help="Draws of users behind the intervals.")] = 1000,
-    json: Annotated[Path | None, Parameter(help="File for the results.")] = None,
-    per_user: Annotated[Path | None, Parameter(help="Parquet file for the values of every user.")] = None,
-    protocol: Annotated[str | None, Parameter(help="For data sets: raw, paper, …")] = None,
+    metrics: Annotated[
+        str,
+        Parameter(help=f"Metrics, separated by commas, such as ndcg,recall_min@50. Known: {', '.join(NAMES)}."),
+    ] = ",".join(DEFAULT),
+    k: Cutoffs = "10,20",
+    gain: Annotated[
+        Gain,
+        Parameter(help="Gain of a relevant item in DCG and NDCG: 1, its strength, or 2^strength - 1."),
+    ] = "binary",
+    confidence: Annotated[float, Parameter(help="Level of the confidence intervals; 0 for none.")] = 0.95,
+    resamples: Annotated[int, Parameter(help="Number of bootstrap resamples of the users for the intervals.")] = 1000,
+    per_user: Annotated[Path | None, Parameter(help="Write the metrics of every user to this Parquet file.")] = None,
+    json: Json = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
     options: FileOptions = NO_OPTIONS,
-    seed: Annotated[int, Parameter(help="Seed of the draws.")] = 0,
-    quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
-    """Rank all items for every test user and report metrics with intervals.
+    """Evaluate a saved model on test data, with confidence intervals.
 
-    What a user met in training is left out of the ranking.
+    All items are ranked for every test user, except those the user interacted
+    with in training.
 
-    Example: taylorank evaluate model.tr test.csv --k 10,50 --seen valid.csv --json metrics.json
+    Example: taylorank evaluate model.tr test.csv --k 10,50 --json metrics.json
     """
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
-    asked, cutoffs = metrics.split(","), _whole_numbers(k)
-    wanted_metrics(asked, cutoffs)  # a typing error shows before the work
-    with ExitStack() as places:
-        for file in (json, per_user):
-            if file is not None:
-                places.enter_context(output_folder(file.parent))
+    console = text_console(quiet, json)
+    asked, at = comma_separated(metrics, "--metrics"), cutoffs(k)
+    wanted_metrics(asked, at)  # a misspelled name is found before the work
+    with writable(json, per_user):
         fitted = load(model)
-        data = open_data(test, protocol=protocol, **options.given())
-        masks = [fitted.seen, *(open_data(more, protocol=protocol, **options.given()) for more in seen or [])]
+        data = open_data(test, cleaning=cleaning, **options.given())
+        masks = [fitted.seen, *(open_data(more, cleaning=cleaning, **options.given()) for more in seen or [])]
         with console.status("evaluating") as status:
             found = evaluate_model(
                 fitted,
                 data,
-                k=cutoffs,
+                k=at,
                 seen=masks,
                 metrics=asked,
                 gain=gain,
@@ -80,19 +93,11 @@ def evaluate(
         _show(found, confidence, console)
         if json is not None:
             settings = {"model": str(model), "test": test, "seen": seen or [], "gain": gain, "seed": seed}
-            _write_json(found, json, settings | {"confidence": confidence, "resamples": resamples})
-            console.print(f"written: {json}")
+            write_json(_document(found, settings | {"confidence": confidence, "resamples": resamples}), json, console)
         if per_user is not None:
             with atomic_path(per_user) as temporary:
                 found.to_frame().write_parquet(temporary)
             console.print(f"written: {per_user}")
-
-
-def _whole_numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise ParameterError(f"--k {text!r} is not a list of cutoffs", "write --k 10,20") from None
 
 
 def _show(found: Evaluation, confidence: float, console: Console) -> None:
@@ -113,13 +118,11 @@ def _show(found: Evaluation, confidence: float, console: Console) -> None:
         console.print(f"{users.unknown_items:,} test interactions are with unknown items and count as misses")
 
 
-def _write_json(found: Evaluation, path: Path, settings: dict[str, Any]) -> None:
-    document = {
+def _document(found: Evaluation, settings: dict[str, Any]) -> dict[str, Any]:
+    return {
         "taylorank": taylorank.__version__,
         **settings,
         "users": asdict(found.users),
         "metrics": {name: value if value == value else None for name, value in found.items()},  # JSON has no NaN
         "intervals": found.intervals,
     }
-    with atomic_path(path) as temporary:
-        temporary.write_text(json_format.dumps(document, indent=2) + "\n")

@@ -21,7 +21,7 @@ ENDINGS = (".parquet", ".csv")
 
 
 def check_ending(out: Path) -> None:
-    """Refuse a file of another kind before any work."""
+    """Refuse a file of another format before any work."""
     if out.suffix not in ENDINGS:
         raise ParameterError(f"cannot write {out}", f"give a name that ends in {' or '.join(ENDINGS)}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cyclopts import App, CycloptsError
 from rich.console import Console
@@ -22,19 +22,20 @@ from taylorank.cli import (
     train,
     tune,
 )
-from taylorank.cli.options import INVOKED
+from taylorank.cli.old_spellings import respelled
+from taylorank.cli.options import INVOKED, OPTIONS
 from taylorank.errors import TaylorankError
 
 HELP = """Ranking models from interaction logs, in closed form.
 
 Start with one of these:
 
-    taylorank run                           the whole way on planted data, in seconds
-    taylorank train ml-1m --out model.tr    fit a model and save it
-    taylorank tune ml-1m --out model.tr     find good parameters first
-    taylorank compare ml-1m --report r.html  which model is best, and how sure that is
-    taylorank datasets list                 what can be fetched
-    taylorank datasets stats ratings.csv    what a file holds
+    taylorank run                             try it on generated data
+    taylorank datasets list                   which public data there are
+    taylorank datasets stats ratings.csv      what a file holds
+    taylorank train ml-1m --out model.tr      fit a model and save it
+    taylorank tune ml-1m --out model.tr       find good parameters first
+    taylorank compare ml-1m --report r.html   find the best model
 """
 
 
@@ -45,7 +46,14 @@ def version_line() -> str:
     return f"taylorank {__version__} ({kernel_info()})"
 
 
-app = App(name="taylorank", help=HELP, version=version_line, help_format="plaintext", suppress_keyboard_interrupt=False)
+app = App(
+    name="taylorank",
+    help=HELP,
+    version=version_line,
+    help_format="plaintext",
+    group_parameters=OPTIONS,
+    suppress_keyboard_interrupt=False,
+)
 app.command(run.run)
 app.command(train.train)
 app.command(tune.tune)
@@ -59,13 +67,15 @@ app.command(datasets.app)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line of taylorank."""
-    run_app(app, arguments)
+    run_app(app, arguments, rewrite=respelled)
 
 
-def run_app(app: App, arguments: Sequence[str] | None = None) -> None:
+def run_app(
+    app: App, arguments: Sequence[str] | None = None, *, rewrite: Callable[[Sequence[str]], list[str]] = list
+) -> None:
     """Run a command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
-    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    tokens = rewrite(sys.argv[1:] if arguments is None else arguments)
     INVOKED.set(tuple(tokens))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without × or → shows ? there
@@ -78,15 +88,15 @@ def run_app(app: App, arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         _fail("interrupted; nothing is left half-written", 130)
     except BrokenPipeError:
-        _forget_output()
+        _discard_output()
     except MemoryError as error:
         _fail(f"not enough memory ({' '.join(str(error).split())}); ask for less", 2)
     except OSError as error:
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 2)
 
 
-def _forget_output() -> None:
-    """The reader of our output has gone; what was to be written is written, and there is nobody to tell."""
+def _discard_output() -> None:
+    """Discard what is still to be printed: the program that read our output has ended."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115
 
 

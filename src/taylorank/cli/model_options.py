@@ -1,10 +1,10 @@
-"""Options of `taylorank train` that belong to models: the parameters of every constructor, gathered once."""
+"""Options of `taylorank train` that belong to models: the parameters of every constructor, collected once."""
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, make_dataclass
 from functools import reduce
 from operator import or_
@@ -20,62 +20,75 @@ from taylorank.training.composition import quadratic_losses
 
 # What each parameter means, in a line; the models' docstrings say more.
 MEANINGS = {
-    "factors": "Rank of the model.",
-    "regularization": "RG: share of σ₁ taken from all singular values, in [0, 1). Others: their own λ. "
-    "Neural: or auto, a λ by loss and backbone.",
-    "proposal_exponent": "Exponent of item popularity in the proposal.",
-    "context_exponent": "Exponent of user activity in the weights.",
-    "ranking": "Rank by probability, or by lift, which favours the niche.",
+    "factors": "Rank: length of the user and item vectors.",
+    "regularization": "RG models: soft threshold of the singular values as a share of the largest, in [0, 1). "
+    "Others: λ of their objective; neural also takes auto, a value by loss and backbone.",
+    "proposal_exponent": "Exponent γ of item popularity in the proposal distribution.",
+    "context_exponent": "Exponent ρ of user activity in the weights of users.",
+    "ranking": "Rank by probability, or by lift (probability / proposal), which favours rare items.",
     "popularity_discount": "Rank by probability / popularity^discount.",
-    "score_penalty": "Draw the scores of users with little history towards the proposal.",
-    "negatives": "Draws from the proposal for each observed pair.",
-    "solver": "How to solve.",
-    "tolerance": "When to stop; 0 runs to the end.",
-    "max_passes": "Stop the SVD early: a smoother model than the optimum.",
-    "iterations": "Most sweeps.",
-    "alpha": "Extra weight of an observed pair (WRMF: 1 + alpha · strength).",
-    "beta": "Share that is taken from the Gram matrix.",
+    "score_penalty": "Shrink the scores of users with little history towards the proposal.",
+    "negatives": "Number of negatives drawn from the proposal for each observed pair.",
+    "solver": "Algorithm of the fit.",
+    "tolerance": "Accuracy at which the fit stops; 0 runs all iterations.",
+    "max_passes": "Maximum number of passes of the SVD; stopping early gives a smoother model than the optimum.",
+    "iterations": "Maximum number of sweeps.",
+    "alpha": "Extra weight of an observed pair (WRMF: weight 1 + alpha · strength).",
+    "beta": "Share β that is subtracted from the Gram matrix.",
     "variant": "Which of the two released losses.",
-    "unobserved_weight": "Weight of all pairs.",
-    "nu": "Exponent of the frequency in the penalty.",
-    "neighbours": "How many neighbours each item keeps.",
-    "shrink": "Added to the product of norms in a cosine.",
-    "max_items": "Refuse data with more items than this; not given: more than free memory holds.",
+    "unobserved_weight": "Weight of all pairs, observed or not.",
+    "nu": "Exponent ν of the frequency in the penalty.",
+    "neighbours": "Number of neighbours that each item keeps.",
+    "shrink": "Added to the product of norms in the cosine; items with few users get smaller similarities.",
+    "max_items": "Refuse data with more items. If not given, with more than free memory holds.",
     "loss": f"Loss: {', '.join(losses.names())}.",
-    "backbone": f"What makes the vectors: {', '.join(backbones.names())}.",
-    "sampler": f"What draws negatives: {', '.join(samplers.names())}.",
-    "temperature": "Scores are cosines divided by it; none: inner products.",
-    "learning_rate": "Size of the first steps.",
-    "weight_decay": "Of the optimiser, on all parameters.",
-    "epochs": "Passes over the data.",
-    "batch_size": "Users per step for losses over all items, pairs for losses with draws.",
-    "optimizer": f"adam, adamw, sgd, sparse-adam, or newton ({' and '.join(quadratic_losses())}).",
-    "schedule": "How the learning rate falls: cosine or constant.",
+    "backbone": f"Encoder of users and items: {', '.join(backbones.names())}.",
+    "sampler": f"How negatives are drawn: {', '.join(samplers.names())}. If not given, by the loss.",
+    "temperature": "Scores are cosines divided by the temperature. If not given, inner products.",
+    "learning_rate": "Initial learning rate.",
+    "weight_decay": "Weight decay of the optimiser, on all parameters.",
+    "epochs": "Number of passes over the data.",
+    "batch_size": "Users in a step for losses over all items; pairs in a step for losses with drawn negatives.",
+    "optimizer": f"Optimiser: adam, adamw, sgd, sparse-adam, or newton (losses {' and '.join(quadratic_losses())}).",
+    "schedule": "Learning rate over time: cosine or constant.",
     "precision": "float32, bfloat16 for mixed precision, or float64 (newton).",
-    "compile": "Compile the step with torch.compile.",
-    "device": "auto, cpu or cuda.",
+    "compile": "Compile the training step with torch.compile.",
+    "device": "Where to train: auto, cpu or cuda.",
 }
 OF_THE_COMMAND = ("random_state", "num_threads", "options")  # --seed, --num-threads and --set are for every model
-GROUP = Group("Model options", help="Defaults by model; an option that the chosen model does not have is refused.")
+GROUP = Group("Model options", help="In brackets: the models that have the option, and its default.", sort_key=2)
 
 
 def parameters_of(kind: type[Recommender]) -> list[str]:
-    """Return the names of the options that a model takes."""
+    """Return the names of the options that a model has."""
     return [name for name in inspect.signature(kind).parameters if name not in OF_THE_COMMAND]
 
 
 def _option(name: str) -> tuple[str, Any, Any]:
     """One option for all models that have it: (name, type with help, field)."""
-    having = {model: kind for model, kind in MODELS.items() if name in parameters_of(kind)}
-    kinds = [get_type_hints(kind.__init__)[name] for kind in having.values()]
+    models = {model: kind for model, kind in MODELS.items() if name in parameters_of(kind)}
+    kinds = [get_type_hints(kind.__init__)[name] for kind in models.values()]
     choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
     merged = Literal[tuple(dict.fromkeys(choices))] if choices else reduce(or_, kinds)
+    parameter = Parameter(
+        help=f"{MEANINGS.get(name, '')} [{_defaults(name, models)}]".strip(), group=GROUP, negative=()
+    )
+    return name, Annotated[merged | None, parameter], field(default=None)
+
+
+def _defaults(name: str, models: Mapping[str, type[Recommender]]) -> str:
+    """Return the models that have a parameter, by its default, which is not shown if None or False.
+
+    >>> _defaults("neighbours", {"itemknn": MODELS["itemknn"]})
+    'itemknn: 100'
+    """
     by_default: dict[Any, list[str]] = {}
-    for model, kind in having.items():
+    for model, kind in models.items():
         by_default.setdefault(inspect.signature(kind).parameters[name].default, []).append(model)
-    defaults = "; ".join(f"{', '.join(models)}: {default}" for default, models in by_default.items())
-    words = Parameter(help=f"{MEANINGS.get(name, '')} [{defaults}]".strip(), group=GROUP, negative=())
-    return name, Annotated[merged | None, words], field(default=None)
+    return "; ".join(
+        ", ".join(having) + ("" if default is None or default is False else f": {default}")
+        for default, having in by_default.items()
+    )
 
 
 if TYPE_CHECKING:
@@ -89,7 +102,7 @@ NO_MODEL_OPTIONS = ModelOptions()
 
 
 def default_model(options: ModelOptions) -> str:
-    """Return the model that the options speak of: neural if they name a loss, a backbone or a sampler."""
+    """Return the model that the options belong to: neural if they name a loss, a backbone or a sampler."""
     return "neural" if options.loss or options.backbone or options.sampler else "rg2"
 
 

@@ -1,4 +1,4 @@
-"""What a fit tells while it runs, in one line."""
+"""Progress of a fit in one line."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ FORMATS = {"loss": "loss {:.6g}", "residual": "residual {:.1e}", "metric": "vali
 
 
 def progress_line(progress: FitProgress) -> str:
-    """Return step, loss, residual, metric and seconds, those that there are.
+    """Return step, loss, residual, metric and seconds, those that are known.
 
     >>> progress_line(FitProgress(7, 1.25, residual=0.02))
     'step 7, residual 2.0e-02, 1.2 s'
     """
-    told = {name: getattr(progress, name) for name in FORMATS}
-    return ", ".join([f"step {progress.step}", *(FORMATS[name].format(v) for name, v in told.items() if v is not None)])
+    values = {name: getattr(progress, name) for name in FORMATS}
+    known = [FORMATS[name].format(value) for name, value in values.items() if value is not None]
+    return ", ".join([f"step {progress.step}", *known])

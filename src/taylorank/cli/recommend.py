@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,70 +13,82 @@ from rich.console import Console
 from rich.table import Table
 
 from taylorank.cli.lists import check_ending, write_lists
+from taylorank.cli.options import ModelFile, Quiet, Threads
+from taylorank.cli.results import STANDARD_OUTPUT, Json, text_console, writable, write_json
 from taylorank.data import Ids
 from taylorank.errors import DataError, ParameterError, UnknownIdError
 from taylorank.kernels import threads
 from taylorank.models import load
-from taylorank.output import output_folder
 from taylorank.ranking.cold import Cold
 
 
 def recommend(
-    model: Annotated[Path, Parameter(help="A file that `taylorank train` wrote.")],
+    model: ModelFile,
     /,
     *,
-    user: Annotated[list[str] | None, Parameter(help="A user; give it again for more.")] = None,
-    all_: Annotated[bool, Parameter(name="--all", help="Recommend to every user, into --out.", negative=())] = False,
-    n: Annotated[int, Parameter(name=("--number", "-n"), help="Length of each list.")] = 10,
+    for_user: Annotated[
+        list[str] | None, Parameter(alias="--user", help="Id of a user; can be repeated.", negative=())
+    ] = None,
+    all_: Annotated[
+        bool, Parameter(name="--all", help="Recommend to every user; needs --out.", negative=(), show_default=False)
+    ] = False,
+    n: Annotated[int, Parameter(name=("--number", "-n"), help="Number of items in each list.")] = 10,
     items: Annotated[Path | None, Parameter(help="Recommend only the items in this file, one id per line.")] = None,
-    exclude: Annotated[Path | None, Parameter(help="Leave out the items in this file, one id per line.")] = None,
+    exclude: Annotated[Path | None, Parameter(help="Do not recommend the items in this file, one id per line.")] = None,
     cold: Annotated[
         Cold | None,
         Parameter(
-            help="Users of whom nothing is known get the popular items, an empty list (nan), or an error. "
-            "If not given: an error for unknown users, popular items for known ones without history."
+            help="What users without known history get: the most popular items, an empty list (nan), or an error. "
+            "[default: error for unknown users, popularity for the others]"
         ),
     ] = None,
-    out: Annotated[Path | None, Parameter(help="File for the lists, .parquet or .csv.")] = None,
-    json: Annotated[bool, Parameter(help="Write JSON to standard output.", negative=())] = False,
-    num_threads: Annotated[int | None, Parameter(help="Threads; the result is the same.")] = None,
-    quiet: Annotated[bool, Parameter(help="Print nothing but results.", negative=())] = False,
+    num_threads: Threads = None,
+    out: Annotated[Path | None, Parameter(help="Write the lists to this file, .parquet or .csv.")] = None,
+    json: Json = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Recommend items to users, leaving out what they met in training.
+    """Recommend items to users with a saved model.
 
-    Example: taylorank recommend model.tr --user 17 -n 10
+    Items that a user interacted with in training are not recommended.
 
-    Example: taylorank recommend model.tr --all --exclude sold-out.txt --out recs.parquet
+    Example: taylorank recommend model.tr --for-user 17 -n 10
+
+    Example: taylorank recommend model.tr --all --out recs.parquet
     """
-    if bool(user) == all_:
-        raise ParameterError("name users, or ask for all", "give --user ID, or --all with --out FILE")
-    if all_ and out is None:
-        raise ParameterError("--all needs a file", "add --out recs.parquet")
-    if out is not None:
-        check_ending(out)
-    fitted = load(model)
-    users = fitted.users.values if all_ else _asked(user or [], fitted.users, cold)
-    choice: dict[str, Any] = {
-        "items": None if items is None else _ids_in(items, fitted.items),
-        "exclude": None if exclude is None else _ids_in(exclude, fitted.items),
-        "cold": cold,
-    }
-    with threads(num_threads):
+    _check_request(for_user or [], all_, out, json)
+    console = text_console(quiet, json)
+    with writable(out, json), threads(num_threads):
+        fitted = load(model)
+        users = fitted.users.values if all_ else _user_ids(for_user or [], fitted.users, cold)
+        choice: dict[str, Any] = {
+            "items": None if items is None else _ids_in(items, fitted.items),
+            "exclude": None if exclude is None else _ids_in(exclude, fitted.items),
+            "cold": cold,
+        }
         if out is not None:
-            console = Console(quiet=quiet, highlight=False, soft_wrap=True)
-            with output_folder(out.parent):
-                rows = write_lists(fitted, users, n, out=out, console=console, **choice)
+            rows = write_lists(fitted, users, n, out=out, console=console, **choice)
             console.print(f"written: {out} ({len(users):,} users, {rows:,} rows)")
             return
         ids, scores = fitted.recommend(users, n, **choice)
-    if json:
-        print(json_format.dumps(_documents(users, ids, scores)))
-    else:
-        Console().print(_table(users, ids, scores))
+        if json != STANDARD_OUTPUT:
+            Console().print(_table(users, ids, scores))
+        if json is not None:
+            write_json(_documents(users, ids, scores), json, console)
+
+
+def _check_request(for_user: list[str], all_: bool, out: Path | None, json: Path | None) -> None:
+    if bool(for_user) == all_:
+        raise ParameterError("name users, or ask for all", "give --for-user ID, or --all with --out FILE")
+    if all_ and out is None:
+        raise ParameterError("--all needs a file", "add --out recs.parquet")
+    if out is not None and json is not None:
+        raise ParameterError("--out and --json are two files for the same lists", "give one of them")
+    if out is not None:
+        check_ending(out)
 
 
 def _documents(users: NDArray[Any], ids: NDArray[Any], scores: NDArray[np.float32]) -> list[dict[str, Any]]:
-    """One object per user; the padding of short lists is left out, for JSON knows no NaN."""
+    """Return one object per user, without the padding of short lists: JSON has no NaN."""
     found = ~np.isnan(scores)
     return [
         {"user": user, "items": ids[row, found[row]].tolist(), "scores": scores[row, found[row]].tolist()}
@@ -93,8 +104,8 @@ def _table(users: NDArray[Any], ids: NDArray[Any], scores: NDArray[np.float32]) 
     return table
 
 
-def _asked(texts: list[str], ids: Ids, cold: Cold | None) -> NDArray[Any]:
-    """User ids as the model holds them; unknown ones are refused here, where the option can be named."""
+def _user_ids(texts: list[str], ids: Ids, cold: Cold | None) -> NDArray[Any]:
+    """Return user ids as the model has them; unknown ones are refused here, where the option can be named."""
     users = np.empty(len(texts), dtype=object)
     users[:] = [_typed(text, ids) for text in texts]
     unknown = users[ids.positions(users) < 0].tolist()
@@ -108,7 +119,7 @@ def _asked(texts: list[str], ids: Ids, cold: Cold | None) -> NDArray[Any]:
 
 
 def _typed(text: str, ids: Ids) -> str | int:
-    """An id as the model holds it: text stays text, integers are integers; what is not one is unknown as it is."""
+    """Return an id as the model has it: an integer where its ids are integers and the text spells one, else text."""
     if ids.is_text:
         return text
     try:
@@ -118,7 +129,7 @@ def _typed(text: str, ids: Ids) -> str | int:
 
 
 def _ids_in(path: Path, ids: Ids) -> list[str | int]:
-    """The ids in a file, one per line; empty lines are skipped."""
+    """Return the ids in a file, one per line; empty lines are skipped."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:

@@ -6,21 +6,26 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
 
+from taylorank.cli.options import Quiet
+from taylorank.cli.results import text_console
 from taylorank.output import output_folder
 from taylorank.report import require_extra, write_report
 from taylorank.selection.record import load_record
 
 
 def report(
-    file: Annotated[Path, Parameter(help="The JSON that `taylorank compare --json` wrote.")],
+    file: Annotated[Path, Parameter(help="JSON file, written by `taylorank compare --json`.")],
     /,
     *,
-    out: Annotated[Path | None, Parameter(help="File for the report; else FILE with .html.")] = None,
-    quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
+    out: Annotated[
+        Path | None, Parameter(help="Write the report to this HTML file. [default: FILE with the ending .html]")
+    ] = None,
+    quiet: Quiet = False,
 ) -> None:
-    """Draw the report of a comparison from its JSON; nothing is computed again.
+    """Draw the HTML report of a comparison from its JSON file.
+
+    Nothing is computed again.
 
     Example: taylorank report ml-1m.json --out ml-1m.html
     """
@@ -29,4 +34,4 @@ def report(
     record = load_record(file)
     with output_folder(target.parent):
         write_report(record, target)
-    Console(quiet=quiet, highlight=False, soft_wrap=True).print(f"written: {target}")
+    text_console(quiet).print(f"written: {target}")

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import taylorank
+from taylorank.cli.options import Core, Quiet, Seed
 from taylorank.cli.run_report import write_run_report
 from taylorank.data import Interactions, planted
 from taylorank.models import IALS, RG2, RGX, Popularity
@@ -51,26 +52,27 @@ LEGEND = (
 
 def run(
     *,
-    out: Annotated[Path, Parameter(help="Folder for results.json and report.html.")] = Path("taylorank-run"),
-    users: Annotated[int, Parameter(help="Users to plant.")] = 2000,
-    items: Annotated[int, Parameter(help="Items to plant.")] = 1000,
-    interactions: Annotated[int, Parameter(help="Interactions to plant.")] = 60_000,
-    core: Annotated[int, Parameter(help="Keep users and items with at least this many interactions.")] = 5,
-    seed: Annotated[int, Parameter(help="Seed of the data and of the split.")] = 0,
-    quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
+    users: Annotated[int, Parameter(help="Number of users to generate.")] = 2000,
+    items: Annotated[int, Parameter(help="Number of items to generate.")] = 1000,
+    interactions: Annotated[int, Parameter(help="Number of interactions to generate.")] = 60_000,
+    core: Core = 5,
+    out: Annotated[Path, Parameter(help="Write results.json and report.html to this folder.")] = Path("taylorank-run"),
+    seed: Seed = 0,
+    quiet: Quiet = False,
 ) -> None:
-    """Plant data, clean it, split it, fit and tune the models, print a table, write OUT/results.json and report.html.
+    """Try it out: generate data, tune models and compare them.
 
-    The data is drawn from a known softmax model, so the table ends with the best ranking there can be, and says how
-    far each model is from it. Every model with parameters is tuned on validation data.
+    The data are planted: drawn from a known softmax model. So the table ends
+    with the best possible ranking, and shows how far each model is from it.
+    Every model with parameters is tuned on validation data.
 
-    Example: taylorank run --users 5000 --items 2000 --interactions 200000 --out results
+    Example: taylorank run --users 5000 --interactions 200000 --out results
     """
     console = Console(quiet=quiet, highlight=False, soft_wrap=True, width=max(80, get_terminal_size().columns))
     with output_folder(out) as folder:
         with console.status("planting data"):
-            data = planted(users, items, interactions=interactions, seed=seed).core(core)
-        train, valid, test = data.split(seed=seed)
+            data = planted(users, items, interactions=interactions, random_state=seed).core(core)
+        train, valid, test = data.split(random_state=seed)
         results = _fit_all(train, valid, test, console)
         target = folder / "results.json"
         with atomic_path(target) as temporary:

@@ -11,8 +11,9 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from taylorank.cli.model_options import NO_MODEL_OPTIONS, ModelOptions, default_model, make_model
-from taylorank.cli.options import NO_OPTIONS, FileOptions
+from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, FileOptions, Quiet, Seed, Threads
 from taylorank.cli.progress import progress_line
+from taylorank.cli.results import text_console
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
@@ -23,43 +24,49 @@ from taylorank.registry import MODELS
 
 
 def train(
-    data: Annotated[str, Parameter(help="A file, or a name from `taylorank datasets list`.")],
+    data: Data,
     /,
     *,
-    out: Annotated[Path, Parameter(help="File for the model.")],
+    cleaning: Cleaning = None,
+    core: Core = None,
     model: Annotated[
         str | None,
-        Parameter(help=f"What to fit: {', '.join(MODELS)} [rg2; neural with --loss, --backbone or --sampler]."),
+        Parameter(
+            help=f"Model to fit: {', '.join(MODELS)}. "
+            "[default: rg2; neural if --loss, --backbone or --sampler is given]"
+        ),
     ] = None,
     model_options: ModelOptions = NO_MODEL_OPTIONS,
     set: Annotated[
         list[str] | None,
-        Parameter(help="An option of the loss, backbone or sampler, as name=value; may be repeated.", negative=()),
+        Parameter(help="Option of the loss, backbone or sampler, as NAME=VALUE; can be repeated.", negative=()),
     ] = None,
-    core: Annotated[int | None, Parameter(help="First keep users and items with this many interactions.")] = None,
-    protocol: Annotated[str | None, Parameter(help="For data sets: raw, paper, …")] = None,
-    options: FileOptions = NO_OPTIONS,
-    seen: Annotated[bool, Parameter(help="Keep in the file what users met; --no-seen makes it smaller.")] = True,
-    num_threads: Annotated[int | None, Parameter(help="Threads; the result is the same.")] = None,
+    num_threads: Threads = None,
     checkpoint: Annotated[
-        Path | None, Parameter(help="File that an interrupted fit leaves and the same command goes on from.")
+        Path | None,
+        Parameter(help="File that keeps the state of the fit; if interrupted, the same command continues from it."),
     ] = None,
-    seed: Annotated[int, Parameter(help="Seed of the solver's start.")] = 0,
-    quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
+    out: Annotated[Path, Parameter(help="Write the model to this file.")],
+    seen: Annotated[
+        bool, Parameter(help="Keep the users' interactions in the model file; --no-seen makes it smaller.")
+    ] = True,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    options: FileOptions = NO_OPTIONS,
 ) -> None:
     """Fit a model and save it.
 
-    Example: taylorank train ratings.csv --min-rating 3 --core 5 --factors 64 --out model.tr
+    Example: taylorank train ratings.csv --min-rating 3 --core 5 --out model.tr
 
-    Example: taylorank train ml-1m --model ials --unobserved-weight 0.1 --regularization 0.003 --out ials.tr
+    Example: taylorank train ml-1m --model ials --factors 64 --out ials.tr
 
-    Example: taylorank train ml-1m --loss entmax --set alpha=1.3 --backbone lightgcn --epochs 30 --out entmax.tr
+    Example: taylorank train ml-1m --loss entmax --set alpha=1.3 --out entmax.tr
     """
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    console = text_console(quiet)
     model = model or default_model(model_options)
     estimator = make_model(model, model_options, seed=seed, options=set or [])
     with output_folder(out.parent), threads(num_threads):
-        interactions = open_data(data, protocol=protocol, **options.given())
+        interactions = open_data(data, cleaning=cleaning, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
         start = time.perf_counter()
@@ -69,7 +76,7 @@ def train(
 
 
 def _fit(estimator: Recommender, data: Interactions, console: Console, checkpoint: Path | None) -> None:
-    """Fit, with a line that follows the progress if somebody is looking: to know the loss takes time."""
+    """Fit, with a line of progress on a terminal only: computing the loss takes time."""
     more: dict[str, Any] = {}
     if checkpoint is not None:
         if "checkpoint" not in inspect.signature(estimator.fit).parameters:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from taylorank.cli.options import NO_OPTIONS, FileOptions
+from taylorank.cli.options import JSON_FILE, NO_OPTIONS, Cleaning, Core, Data, FileOptions, Quiet, Seed
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
@@ -26,33 +26,40 @@ SHOWN = 10
 
 
 def tune(
-    data: Annotated[str, Parameter(help="A file, or a name from `taylorank datasets list`.")],
+    data: Data,
     /,
     *,
-    model: Annotated[str, Parameter(help=f"What to tune: {', '.join(MODELS)}.")] = "rg2",
-    metric: Annotated[str, Parameter(help="What to raise: ndcg@10, recall@20, …")] = "ndcg@10",
-    trials: Annotated[int | None, Parameter(help="At most so many fits; 20 without --seconds.")] = None,
-    seconds: Annotated[float | None, Parameter(help="At most so long, the last fit included.")] = None,
-    file: Annotated[Path | None, Parameter(help="Keep trials here, and go on from there.")] = None,
-    out: Annotated[Path | None, Parameter(help="File for the model, fitted to all of DATA.")] = None,
-    json: Annotated[Path | None, Parameter(help="File for the trials and the advice.")] = None,
-    valid: Annotated[float, Parameter(help="Share of each user's interactions held back to judge by.")] = 0.1,
+    cleaning: Cleaning = None,
+    core: Core = None,
+    model: Annotated[str, Parameter(help=f"Model to tune: {', '.join(MODELS)}; or loss/backbone/sampler.")] = "rg2",
+    metric: Annotated[str, Parameter(help="Metric to maximise: ndcg@10, recall@20, …")] = "ndcg@10",
+    trials: Annotated[
+        int | None, Parameter(help="Maximum number of fits. [default: 20 if --seconds is not given]")
+    ] = None,
+    seconds: Annotated[float | None, Parameter(help="Maximum time in seconds, the last fit included.")] = None,
+    valid: Annotated[float, Parameter(help="Share of each user's interactions held out for validation.")] = 0.1,
     hold_out: Annotated[
-        Literal["random", "blocks"], Parameter(help="Hold back items at random, or groups of like ones.")
+        Literal["random", "blocks"],
+        Parameter(help="Hold out random items of each user, or blocks of similar items."),
     ] = "random",
-    core: Annotated[int | None, Parameter(help="First keep users and items with this many interactions.")] = None,
-    protocol: Annotated[str | None, Parameter(help="For data sets: raw, paper, …")] = None,
+    file: Annotated[
+        Path | None, Parameter(help="File that keeps the trials; the same command continues from it.")
+    ] = None,
+    out: Annotated[Path | None, Parameter(help="Fit the best model to all of DATA and write it to this file.")] = None,
+    json: Annotated[Path | None, Parameter(help=f"{JSON_FILE}.")] = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
     options: FileOptions = NO_OPTIONS,
-    seed: Annotated[int, Parameter(help="Seed of the split and of the search.")] = 0,
-    quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
-    """Search for the parameters that rank held-back interactions best.
+    """Search for a model's best parameters on validation data.
 
-    Part of each user's interactions is held back; settings are fitted to the rest and judged on that part. With --out
-    the best is fitted once more, to everything, and saved. Ctrl-C ends the search and shows what was found; with
-    --file the same command goes on later.
+    Part of each user's interactions is held out for validation. Candidates
+    are fitted to the rest and evaluated on that part. Ctrl-C ends the search
+    and shows what was found so far.
 
-    Example: taylorank tune ml-1m --protocol paper --model rg2 --seconds 60 --file trials.jsonl --out model.tr
+    Example: taylorank tune ml-1m --cleaning paper --seconds 60 --out model.tr
+
+    Example: taylorank tune log.csv --model ials --file trials.jsonl --out ials.tr
     """
     model_named(model)
     if not 0 < valid < 1:
@@ -62,13 +69,13 @@ def tune(
         for path in (file, out, json):
             if path is not None:
                 folders.enter_context(output_folder(path.parent))
-        interactions = open_data(data, protocol=protocol, **options.given())
+        interactions = open_data(data, cleaning=cleaning, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
         if hold_out == "blocks":
             train, held = split_blocks(interactions, valid, seed=seed)
         else:
-            train, held = interactions.split((1 - valid, valid), seed=seed)
+            train, held = interactions.split((1 - valid, valid), random_state=seed)
         limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "seed": seed, "file": file}
         found = _searched(model, train, held, console, metric=metric, refit=out is not None, **limits)
         _print_found(found, console)

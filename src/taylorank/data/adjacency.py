@@ -1,4 +1,4 @@
-"""LightGCN's adjacency text: each line is a user followed by the items it met, all integers."""
+"""LightGCN's adjacency text: each line is a user followed by the items of its interactions, all integers."""
 
 from __future__ import annotations
 

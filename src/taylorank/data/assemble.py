@@ -1,4 +1,4 @@
-"""From columns of rows to `Interactions`: number the ids, sort the pairs, merge the repeats."""
+"""From columns of rows to `Interactions`: encode the ids as positions, sort the pairs, merge the repeats."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def from_columns(
     columns = [c for c in (users, items, strengths, timestamps) if c is not None]
     if len({len(c) for c in columns}) > 1:
         raise DataError(f"columns of different length: {[len(c) for c in columns]}", "give one value per row")
-    user_ids, user_codes = number(users)
-    item_ids, item_codes = number(items)
+    user_ids, user_codes = encode_ids(users)
+    item_ids, item_codes = encode_ids(items)
     return from_codes(
         (user_ids, user_codes),
         (item_ids, item_codes),
@@ -52,7 +52,7 @@ def from_codes(
     duplicates: Duplicates,
     action: str,
 ) -> Interactions:
-    """Build from numbered ids; `strengths` and `timestamps` are checked already."""
+    """Build from ids encoded as positions; `strengths` and `timestamps` have been checked."""
     if duplicates not in ("last", "sum", "max"):
         raise ParameterError(f"duplicates={duplicates!r} is unknown", 'choose "last", "sum" or "max"')
     (user_ids, user_codes), (item_ids, item_codes) = users, items
@@ -79,7 +79,7 @@ def _without_zeros(data: Interactions) -> Interactions:
 
 
 def from_matrix(matrix: Any, *, users: Ids | None = None, items: Ids | None = None) -> Interactions:
-    """Build from a SciPy sparse matrix; repeated entries are summed and explicit zeros dropped, as SciPy means them."""
+    """Build from a SciPy sparse matrix; repeated entries are summed, explicit zeros dropped, as in SciPy."""
     if not sparse.issparse(matrix):
         raise DataError(f"{type(matrix).__name__} is not a sparse matrix", "wrap it in scipy.sparse.csr_array")
     if matrix.ndim != 2:
@@ -107,16 +107,16 @@ def from_matrix(matrix: Any, *, users: Ids | None = None, items: Ids | None = No
     return Interactions(csr, users, items).with_step(f"from a {rows.shape[0]:,} × {rows.shape[1]:,} matrix")
 
 
-def number(values: Column) -> tuple[Ids, NDArray[np.int32]]:
+def encode_ids(values: Column) -> tuple[Ids, NDArray[np.int32]]:
     """Return the distinct ids in ascending order and, for each row, the position of its id."""
     array = id_array(values if isinstance(values, np.ndarray) else list(values))
     if array.dtype == object:
-        return _number_text(array)
-    return number_integers(array)
+        return _encode_text(array)
+    return encode_integers(array)
 
 
-def number_integers(values: NDArray[np.int64]) -> tuple[Ids, NDArray[np.int32]]:
-    """Number integer ids: by a table where they are dense enough for one, else by sorting."""
+def encode_integers(values: NDArray[np.int64]) -> tuple[Ids, NDArray[np.int32]]:
+    """Encode integer ids: by a table where they are dense enough for one, else by sorting."""
     if not len(values):
         return Ids(np.empty(0, dtype=np.int64)), np.empty(0, dtype=np.int32)
     low, high = int(values.min()), int(values.max())
@@ -124,7 +124,7 @@ def number_integers(values: NDArray[np.int64]) -> tuple[Ids, NDArray[np.int32]]:
         distinct, codes = np.unique(values, return_inverse=True)
         check_count(len(distinct))
         return Ids(distinct), codes.astype(np.int32)
-    low = min(low, 0) if high < 4 * len(values) else low  # spares a subtraction per row
+    low = min(low, 0) if high < 4 * len(values) else low  # saves a subtraction per row
     offset = values - low if low else values
     present = np.zeros(high - low + 1, dtype=bool)
     present[offset] = True
@@ -134,7 +134,7 @@ def number_integers(values: NDArray[np.int64]) -> tuple[Ids, NDArray[np.int32]]:
     return Ids(distinct), position[offset]
 
 
-def _number_text(values: NDArray[Any]) -> tuple[Ids, NDArray[np.int32]]:
+def _encode_text(values: NDArray[Any]) -> tuple[Ids, NDArray[np.int32]]:
     distinct = np.empty(len(unique := sorted(set(values.tolist()))), dtype=object)
     distinct[:] = unique
     ids = Ids(distinct)
@@ -162,7 +162,7 @@ def check_strengths(values: Column | None) -> NDArray[np.float32] | None:
         row = int(np.argmax(bad))
         raise DataError(
             f"strength {numbers[row]} in row {row + 1:,} is not a finite number ≥ 0 ({int(bad.sum()):,} such rows)",
-            "drop or mend those rows",
+            "drop or correct those rows",
         )
     return numbers.astype(np.float32)
 

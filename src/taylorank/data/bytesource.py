@@ -1,4 +1,4 @@
-"""Bytes of a file, decompressed as they come, as blocks of whole lines of UTF-8 text."""
+"""Bytes of a file, decompressed while they are read, as blocks of whole lines of UTF-8 text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PA
 
 @contextmanager
 def open_binary(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes; a gzip or Zstandard file, told by its first bytes, is decompressed."""
+    """Open a file for reading bytes; a gzip or Zstandard file, recognised by its first bytes, is decompressed."""
     with _opened(source) as raw:
         head = raw.read(4)
         if not isinstance(head, bytes):
@@ -65,7 +65,7 @@ def _opened(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
 
 
 def _seekable(file: IO[bytes]) -> IO[bytes]:
-    """Return the file from where it stands, as one that can go back there; a pipe is read into memory."""
+    """Return a seekable file of the bytes from the current position on; a pipe is read into memory."""
     can_seek = getattr(file, "seekable", None)
     if can_seek is not None and can_seek() and file.tell() == 0:
         return file
@@ -80,7 +80,7 @@ def _opened_as_text() -> DataError:
 
 
 def read_chunk(file: IO[bytes], size: int) -> bytes:
-    """Read up to `size` bytes; a compressed file that breaks off is refused."""
+    """Read up to `size` bytes; a truncated compressed file is an error."""
     try:
         return file.read(size)
     except EOFError:
@@ -122,7 +122,7 @@ def text_blocks(file: IO[bytes], *, quotes: bool, encoding: str | None, fallback
 
 def _decoder(encoding: str, fallback: str | None) -> Callable[..., bytes]:
     try:
-        "a".encode(encoding)  # refuses what is no text encoding, such as rot13
+        "a".encode(encoding)  # refuses encodings that are not for text, such as rot13
         decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError:
         raise DataError(f"unknown encoding {encoding!r}", "use a name such as utf-8 or latin-1") from None

@@ -1,4 +1,4 @@
-"""k-core: the largest part of the data in which everybody has enough interactions."""
+"""k-core: the largest part of the data in which every user and item has enough interactions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def core(
 ) -> Interactions:
     """Keep the largest sub-matrix in which each user has ≥ `users` and each item ≥ `items` interactions.
 
-    `k` stands for both. It is unique, so the order of removal does not matter. What is removed leaves the id
-    space, and so do users and items without any interaction.
+    `k` sets both. The result is unique: the order of removal does not matter. What is removed is removed from the
+    id spaces, too, and so are users and items without any interaction.
     """
     least_users, least_items = _thresholds(k, users, items)
     keep_users, keep_items = core_masks(data, least_users, least_items)
@@ -46,8 +46,8 @@ def _thresholds(k: int | None, users: int | None, items: int | None) -> tuple[in
 def core_masks(data: Interactions, least_users: int, least_items: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which users and items stay. Each entry is visited at most twice, so the work is linear.
 
-    A round removes the users that fell short in the round before, counts down the items they met, and removes
-    those items in turn; only rows of removed users and items are read.
+    A round removes the users that fell below the threshold in the round before, subtracts their interactions from
+    the counts of the items, and then does the same with the items; only rows of removed users and items are read.
     """
     least = (least_users, least_items)
     degree = [data.by_user.row_lengths, np.bincount(data.by_user.indices, minlength=data.n_items)]

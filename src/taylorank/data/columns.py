@@ -1,4 +1,4 @@
-"""Columns that arrive in blocks and leave as arrays: ids, numbers, times."""
+"""Columns that are read block by block and returned as arrays: ids, numbers, times."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from taylorank.data.assemble import check_count, number_integers
+from taylorank.data.assemble import check_count, encode_integers
 from taylorank.data.ids import Ids
 from taylorank.errors import DataError
 
@@ -16,7 +16,7 @@ INT32 = np.iinfo(np.int32)
 
 
 class IdColumn:
-    """Ids of one side. Text that spells integers in every row, each in its one usual way, becomes integers.
+    """Ids of users or of items. Text that spells integers in every row, each in its one usual way, becomes integers.
 
     "007", "+7" and " 7" are text, because 7 would not give them back. A column is all integers or all text.
     """
@@ -31,7 +31,7 @@ class IdColumn:
     def add(self, block: pl.Series, *, from_text_file: bool) -> None:
         """Take the next block; it has no missing values. In a text file, integers may turn out to be text later."""
         if block.dtype.is_float():
-            block = self._whole(block)
+            block = self._integers_again(block)
         if block.dtype.is_integer():
             self._add_integers(block, may_be_text=from_text_file)
         elif block.dtype in (pl.String, pl.Categorical, pl.Enum):
@@ -57,25 +57,25 @@ class IdColumn:
             raise DataError(f"{self.role} id {block.max()!r} does not fit 64 bits", 'read with ids="text"')
         self._integers.append(_narrow(block.cast(pl.Int64).to_numpy()))
 
-    def _whole(self, block: pl.Series) -> pl.Series:
-        """Integers that a missing value once turned into floats are integers again."""
+    def _integers_again(self, block: pl.Series) -> pl.Series:
+        """Convert floats back to the integers they were before a missing value turned the column into floats."""
         values = block.to_numpy()
         odd = ~((np.floor(values) == values) & (np.abs(values) < 2**53))
         if odd.any():
             raise DataError(f"{self.role} id {values[np.argmax(odd)]} is not an integer", "use integers or text as ids")
         return block.cast(pl.Int64)
 
-    def numbered(self) -> tuple[Ids, NDArray[np.int32]]:
+    def encoded(self) -> tuple[Ids, NDArray[np.int32]]:
         """Return the distinct ids in order, and each row's position among them."""
         if self.is_text:
-            return number_text(pl.concat(self._texts) if self._texts else pl.Series(dtype=pl.String))
+            return encode_text(pl.concat(self._texts) if self._texts else pl.Series(dtype=pl.String))
         values = np.concatenate(self._integers) if self._integers else np.empty(0, dtype=np.int64)
         self._integers.clear()  # the blocks would otherwise stay alive beside their copy
-        return number_integers(values)
+        return encode_integers(values)
 
 
-def number_text(values: pl.Series) -> tuple[Ids, NDArray[np.int32]]:
-    """Number text ids in ascending order (by code point, as Python sorts)."""
+def encode_text(values: pl.Series) -> tuple[Ids, NDArray[np.int32]]:
+    """Encode text ids as positions in ascending order (by code point, as Python sorts)."""
     distinct = values.unique().sort()
     check_count(len(distinct))
     array = np.empty(len(distinct), dtype=object)
@@ -125,7 +125,7 @@ class NumberColumn:
         self._blocks: list[NDArray[np.float32]] = []
 
     def parse(self, block: pl.Series, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the block as float64; a value that is no finite number ≥ `low` is refused by row."""
+        """Return the block as float64; a value that is not a finite number ≥ `low` is an error that names its row."""
         values = block.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
         bad = ~((values >= self.low) & (np.abs(values) <= np.finfo(np.float32).max))
         if bad.any():
@@ -133,7 +133,7 @@ class NumberColumn:
             limit = "" if self.low == -np.inf else f" ≥ {self.low:g}"
             raise DataError(
                 f"{self.role} {block[row]!r} in row {rows[row]:,} is not a finite number{limit}",
-                "drop or mend such rows",
+                "drop or correct such rows",
             )
         return values
 
@@ -157,11 +157,11 @@ class TimeColumn:
         times = _times(block)
         if times.null_count():
             row = int(times.is_null().arg_max() or 0)
-            raise DataError(f"timestamp {block[row]!r} in row {rows[row]:,} is no time", _DROP_TIMES)
+            raise DataError(f"timestamp {block[row]!r} in row {rows[row]:,} is not a time", _DROP_TIMES)
         values = times.to_numpy()
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = int(np.argmax(~np.isfinite(values)))
-            raise DataError(f"timestamp {values[row]} in row {rows[row]:,} is no time", _DROP_TIMES)
+            raise DataError(f"timestamp {values[row]} in row {rows[row]:,} is not a time", _DROP_TIMES)
         return values.astype("datetime64[us]") if values.dtype.kind == "M" else values
 
     def add(self, values: NDArray[Any]) -> None:
@@ -175,7 +175,7 @@ class TimeColumn:
         return np.concatenate(self._blocks) if self._blocks else np.empty(0, dtype=np.int64)
 
 
-_DROP_TIMES = 'drop or mend such rows, or leave times out with timestamp=""'
+_DROP_TIMES = 'drop or correct such rows, or leave times out with timestamp=""'
 
 
 def _times(block: pl.Series) -> pl.Series:

@@ -84,7 +84,7 @@ def freeze(array: Array) -> Array:
 
 
 def indptr_of(keep: NDArray[np.bool_], indptr: Indptr) -> Indptr:
-    """Return the row pointers that are left when only the entries in `keep` are; takes no memory per entry."""
+    """Return the row pointers of the entries where `keep` is true; needs no memory per entry."""
     lengths = np.zeros(len(indptr) - 1, dtype=np.int64)
     filled = np.flatnonzero(np.diff(indptr))
     if len(filled):

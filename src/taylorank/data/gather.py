@@ -1,4 +1,4 @@
-"""Blocks of rows, filtered as they come, gathered into `Interactions`."""
+"""Blocks of rows, filtered while they are read, gathered into `Interactions`."""
 
 from __future__ import annotations
 
@@ -75,19 +75,19 @@ class Gatherer:
         except DataError:
             if "timestamp" not in self.roles.guessed:
                 raise
-            # The column was only guessed to hold times, so what it holds instead is no fault of the data.
+            # The column was only guessed to hold times, so that it holds something else is not an error.
             self.time_note = f"column {self.time_column} ignored, it holds no times"
             self.time_column = None
 
     def interactions(self, action: str, duplicates: Duplicates) -> Interactions:
-        """Number the ids, sort the pairs and merge repeated ones."""
-        self._refuse_nothing()
+        """Encode the ids, sort the pairs and merge repeated ones."""
+        self._refuse_empty()
         times: Any = self.times.values() if self.time_column is not None else None
         strengths = self.strengths.values() if self.roles.strength is not None else None
-        users, items = self.users.numbered(), self.items.numbered()
+        users, items = self.users.encoded(), self.items.encoded()
         return from_codes(users, items, strengths, times, duplicates=duplicates, action=self._record(action))
 
-    def _refuse_nothing(self) -> None:
+    def _refuse_empty(self) -> None:
         if not self.rows_read:
             raise DataError("there are no rows", "check the export")
         if self.rows_read > self.rows_without_id + self.rows_below:

@@ -34,7 +34,7 @@ class Ids:
             array = id_array(array)
         if np.any(array[1:] <= array[:-1]):
             raise DataError("ids are not ascending and unique", "sort them and drop the repeats")
-        own = array.copy() if array is values else array  # freezing the caller's would be rude
+        own = array.copy() if array is values else array  # the caller's array stays writable
         self.values: NDArray[Any] = freeze(own)
 
     @property

@@ -1,4 +1,4 @@
-"""Interactions: who met what, how strongly, and when. The one data type of the library."""
+"""Interactions: which user with which item, how strongly, and when. The one data type of the library."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from scipy import sparse
 from taylorank.data.csr import CSR, Weights, freeze, indptr_of
 from taylorank.data.ids import Ids
 from taylorank.data.truth import Truth
+from taylorank.deprecation import also_named
 from taylorank.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class Interactions:
         return self.by_user.to_scipy()
 
     def items_of(self, user: int | str) -> NDArray[Any]:
-        """Return the item ids that one user met."""
+        """Return the ids of the items that one user interacted with."""
         row = int(self.users.require([user], "user")[0])
         start, stop = self.by_user.indptr[row : row + 2]
         return self.items.take(self.by_user.indices[start:stop])
@@ -188,19 +189,29 @@ class Interactions:
 
         return core(self, k, users=users, items=items)
 
-    def split(self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, seed: int = 0) -> tuple[Interactions, ...]:
-        """Split each user's interactions at random by `ratios`: (train, valid, test) or (train, test)."""
+    @also_named(seed="random_state")
+    def split(
+        self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, random_state: int = 0, seed: int = 0
+    ) -> tuple[Interactions, ...]:
+        """Split each user's interactions at random by `ratios`: (train, valid, test) or (train, test).
+
+        `seed` is the older name of `random_state`.
+        """
         from taylorank.data.split import split
 
-        return split(self, ratios, seed=seed)
+        return split(self, ratios, random_state=random_state)
 
+    @also_named(seed="random_state")
     def split_last(
-        self, *, valid: int = 1, test: int = 1, seed: int = 0
+        self, *, valid: int = 1, test: int = 1, random_state: int = 0, seed: int = 0
     ) -> tuple[Interactions, Interactions, Interactions]:
-        """Keep each user's last interactions for test and those before them for validation."""
+        """Keep each user's last interactions for test and those before them for validation.
+
+        `seed` is the older name of `random_state`, which orders interactions of the same moment.
+        """
         from taylorank.data.split import split_last
 
-        return split_last(self, valid=valid, test=test, seed=seed)
+        return split_last(self, valid=valid, test=test, random_state=random_state)
 
     def split_time(
         self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, at: Sequence[Any] | None = None
@@ -210,13 +221,22 @@ class Interactions:
 
         return split_time(self, ratios, at=at)
 
+    @also_named(seed="random_state")
     def split_users(
-        self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, fold_in: float = 0.8, seed: int = 0
+        self,
+        ratios: Sequence[float] = (0.8, 0.1, 0.1),
+        *,
+        fold_in: float = 0.8,
+        random_state: int = 0,
+        seed: int = 0,
     ) -> tuple[Interactions, HeldOut, HeldOut]:
-        """Hold out whole users; each shows `fold_in` of its history and the rest is to be predicted."""
+        """Hold out whole users; the model is given `fold_in` of their history and has to predict the rest.
+
+        `seed` is the older name of `random_state`.
+        """
         from taylorank.data.split import split_users
 
-        return split_users(self, ratios, fold_in=fold_in, seed=seed)
+        return split_users(self, ratios, fold_in=fold_in, random_state=random_state)
 
     def select(self, keep: NDArray[np.bool_], action: str) -> Interactions:
         """Return the interactions where `keep` is true, over the same id spaces."""

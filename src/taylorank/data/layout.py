@@ -1,4 +1,4 @@
-"""How the lines of a delimited text file are laid out, told by its first line."""
+"""How the lines of a delimited text file are laid out, recognised from its first line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Layout:
         try:
             return next(self.reader([line.rstrip("\r\n")]), [])
         except csv.Error as error:
-            raise DataError(f"line 1 cannot be parsed ({error})", 'mend it, or pass quote=""') from None
+            raise DataError(f"line 1 cannot be parsed ({error})", 'correct it, or pass quote=""') from None
 
     def reader(self, lines: Iterable[str]) -> _csv.Reader:
         """Return a slow and exact reader of such lines."""

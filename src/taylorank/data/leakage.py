@@ -1,4 +1,4 @@
-"""Does the test data show in the training data?"""
+"""Leakage: test pairs that are in the training data, and test events that happened before training events."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def check_leakage(*parts: Interactions, order: Literal["any", "user", "global"] 
     names = NAMES.get(len(parts)) or tuple(f"part {k + 1}" for k in range(len(parts)))
     found = _repeated_pairs(share_ids(*parts), names)
     if order == "global":
-        found += _out_of_time(parts, names)
+        found += _too_early(parts, names)
     if order == "user":
-        found += _out_of_time_by_user(share_ids(*parts), names)
+        found += _too_early_by_user(share_ids(*parts), names)
     for leak in found:
         warnings.warn(leak, LeakageWarning, stacklevel=2)
     return found
@@ -68,7 +68,7 @@ def _pair_numbers(part: Interactions) -> NDArray[np.int64]:
     return part.by_user.row_of_entry().astype(np.int64) * part.n_items + part.by_user.indices
 
 
-def _out_of_time(parts: Sequence[Interactions], names: Sequence[str]) -> list[str]:
+def _too_early(parts: Sequence[Interactions], names: Sequence[str]) -> list[str]:
     leaks = []
     for (a, first), (b, second) in itertools.combinations(zip(names, parts, strict=True), 2):
         if first.timestamps is None or second.timestamps is None or not first.nnz:
@@ -79,7 +79,7 @@ def _out_of_time(parts: Sequence[Interactions], names: Sequence[str]) -> list[st
     return leaks
 
 
-def _out_of_time_by_user(parts: Sequence[Interactions], names: Sequence[str]) -> list[str]:
+def _too_early_by_user(parts: Sequence[Interactions], names: Sequence[str]) -> list[str]:
     leaks = []
     for (a, first), (b, second) in itertools.combinations(zip(names, parts, strict=True), 2):
         if first.timestamps is None or second.timestamps is None:

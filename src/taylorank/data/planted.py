@@ -1,4 +1,4 @@
-"""Data drawn from a softmax model that is known, so that a ranking can be held against the best possible one."""
+"""Data drawn from a softmax model that is known, so that a ranking can be compared with the best possible one."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from taylorank.data.interactions import Interactions
 from taylorank.data.shuffle import check_seed
 from taylorank.data.threads import map_in_threads
 from taylorank.data.truth import Floats, Truth
+from taylorank.deprecation import also_named
 from taylorank.errors import ParameterError
 
 BLOCK_CELLS = 1 << 21
-TILE = 1 << 18  # multiplications; OpenBLAS calls its threads for more
-TURNS = 4  # of drawing with replacement before a user runs the race
-BUSY = 16  # a user who wants more than a sixteenth of all items is busy
+TILE = 1 << 18  # multiplications; for more, OpenBLAS starts its threads
+ROUNDS = 4  # of drawing with replacement; users who then lack items draw by exponential arrival times
+DENSE = 16  # users with more than a sixteenth of all items draw by exponential arrival times at once
 YEAR = 365 * 24 * 3600
 
 
+@also_named(seed="random_state")
 def planted(
     n_users: int = 2000,
     n_items: int = 1000,
@@ -30,6 +32,7 @@ def planted(
     interactions: int = 60_000,
     popularity: float = 0.8,
     taste: float = 1.5,
+    random_state: int = 0,
     seed: int = 0,
 ) -> Interactions:
     """Draw `interactions` distinct pairs from p(y | x) ∝ exp(P_x · Q_y + b_y).
@@ -38,18 +41,18 @@ def planted(
     item counts have a long tail of about that Zipf exponent; activity is log-normal over users. Each user draws
     from p one item after the other and skips those it has, as people do. Timestamps, in seconds within a year,
     follow the order of the draws. The distribution stays with the data as `data.truth`, through `core` and
-    every split.
+    every split. `seed` is the older name of `random_state`.
 
-    >>> data = planted(50, 40, interactions=300, seed=1)
+    >>> data = planted(50, 40, interactions=300, random_state=1)
     >>> data.nnz, data.truth.probabilities(data.user_ids[:1], data.item_ids).sum().round(6)
     (300, np.float64(1.0))
     """
     _check(n_users, n_items, factors, interactions, popularity, taste)
-    check_seed(seed)
-    rng = np.random.default_rng([seed, 0])
+    check_seed(random_state)
+    rng = np.random.default_rng([random_state, 0])
     truth = _truth(n_users, n_items, factors, popularity, taste, rng)
     counts = _activity(n_users, n_items, interactions, rng)
-    items = _draw_all(counts, truth, seed)
+    items = _draw_all(counts, truth, random_state)
     users = np.repeat(np.arange(n_users, dtype=np.int32), counts)
     data = from_codes(
         (Ids(np.arange(n_users)), users),
@@ -57,7 +60,7 @@ def planted(
         None,
         _times(counts, rng),
         duplicates="last",
-        action=f"planted softmax of {factors} factors, popularity {popularity:g}, taste {taste:g}, seed {seed}",
+        action=f"planted softmax of {factors} factors, popularity {popularity:g}, taste {taste:g}, seed {random_state}",
     )
     return replace(data, truth=truth)
 
@@ -117,19 +120,19 @@ def _draw_all(counts: NDArray[np.int64], truth: Truth, seed: int) -> NDArray[np.
 def _draw(user_factors: Floats, counts: NDArray[np.int64], truth: Truth, rng: np.random.Generator) -> NDArray[np.int32]:
     """Draw counts[x] distinct items for each user x of the block, by user, in order of drawing.
 
-    Users who want few of the items draw with replacement and skip repeats, which is quick. Those who want many, or
-    whose favourites leave little to the rest, run the race, which takes a time for every item.
+    Users with few items draw with replacement and skip repeats, which is quick. Those with many, or with most of
+    their probability on few items, draw by exponential arrival times, one for every item.
     """
     logits = _product(user_factors, truth.item_factors.T)
     logits += truth.item_bias
     logits -= logits.max(axis=1, keepdims=True)
-    wanted = np.where(counts * BUSY > logits.shape[1], 0, counts)
+    wanted = np.where(counts * DENSE > logits.shape[1], 0, counts)
     items, done = _draw_repeatedly(logits, wanted, rng)
-    by_race = ~done & (counts > 0)
+    by_arrival = ~done & (counts > 0)
     drawn = np.empty(int(counts.sum()), dtype=np.int32)
-    is_raced = np.repeat(by_race, counts)
-    drawn[~is_raced] = items
-    drawn[is_raced] = _race(logits[by_race], counts[by_race], rng)
+    is_by_arrival = np.repeat(by_arrival, counts)
+    drawn[~is_by_arrival] = items
+    drawn[is_by_arrival] = _draw_by_arrival(logits[by_arrival], counts[by_arrival], rng)
     return drawn
 
 
@@ -143,8 +146,8 @@ def _product(left: Floats, right: Floats) -> Floats:
     return out
 
 
-def _race(logits: Floats, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
-    """Let item y arrive at an exponential time of rate p(y | x): the order of arrival is that of the draws."""
+def _draw_by_arrival(logits: Floats, counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
+    """Draw without replacement: item y arrives after an exponential time of rate p(y | x), the first ones are drawn."""
     arrival = np.log(rng.standard_exponential(logits.shape)) - logits  # the logarithm of the time; no underflow
     order = np.argsort(arrival, axis=1).astype(np.int32)
     return order[np.arange(order.shape[1]) < counts[:, None]]
@@ -153,7 +156,7 @@ def _race(logits: Floats, counts: NDArray[np.int64], rng: np.random.Generator) -
 def _draw_repeatedly(
     logits: Floats, counts: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Draw with replacement, a few turns; return the items of the users who got all they want, and who they are.
+    """Draw with replacement, a few rounds; return the items of users who got enough distinct ones, and who they are.
 
     Draws come sorted by (user, item) with a random arrival time each, so that repeats are neighbours; a user
     keeps the items that arrive first.
@@ -164,17 +167,17 @@ def _draw_repeatedly(
     cells = np.empty(0, dtype=np.int64)  # x · N + y, ascending
     arrivals = np.empty(0)
     missing = counts
-    for turn in range(TURNS):
+    for round_ in range(ROUNDS):
         tries = np.where(missing > 0, missing + missing // 2 + 8, 0)
         if not tries.any():
             break
         new_cells = _random_cells(mass, tries, rng)
-        new_arrivals = rng.random(len(new_cells)) + turn  # a later turn comes after all earlier ones
-        cells, arrivals = _merged(np.concatenate((cells, new_cells)), np.concatenate((arrivals, new_arrivals)), turn)
+        new_arrivals = rng.random(len(new_cells)) + round_  # after all of the earlier rounds
+        cells, arrivals = _merged(np.concatenate((cells, new_cells)), np.concatenate((arrivals, new_arrivals)), round_)
         missing = np.maximum(counts - np.bincount(cells // n_items, minlength=len(counts)), 0)
     done = (counts > 0) & (missing == 0)
     user = cells // n_items
-    order = np.argsort(user * TURNS + arrivals)
+    order = np.argsort(user * ROUNDS + arrivals)
     cells, user = cells[order], user[order]
     first = np.searchsorted(user, np.arange(len(counts)))
     keep = done[user] & (np.arange(len(cells)) - first[user] < counts[user])
@@ -195,10 +198,10 @@ def _random_cells(mass: NDArray[np.float64], tries: NDArray[np.int64], rng: np.r
 
 
 def _merged(
-    cells: NDArray[np.int64], arrivals: NDArray[np.float64], turn: int
+    cells: NDArray[np.int64], arrivals: NDArray[np.float64], round_: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the distinct cells, ascending, each with its earliest arrival."""
-    if turn:
+    if round_:
         order = np.argsort(cells, kind="stable")
         cells, arrivals = cells[order], arrivals[order]
     starts = np.flatnonzero(np.concatenate(([True], cells[1:] != cells[:-1])))

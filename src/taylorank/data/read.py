@@ -55,10 +55,10 @@ def read_interactions(
     ids
         "auto": text that spells integers in every row becomes integers ("007" does not); "text": keep text.
     separator, format, encoding, quote, columns
-        For files that do not show it themselves. `columns` names the columns of a file without header;
+        How a file is written, where that is not recognised. `columns` names the columns of a file without header;
         `quote=""` says that quotes are ordinary characters.
     progress
-        Called with (bytes read, bytes in all) now and then.
+        Called with (bytes read, bytes in all) while a file is read.
 
     >>> read_interactions([("ann", "tea"), ("bob", "tea"), ("bob", "milk")]).nnz
     3

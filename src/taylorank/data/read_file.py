@@ -11,7 +11,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from taylorank.data.adjacency import adjacency_pairs, blank_separated_integers
-from taylorank.data.assemble import from_codes, number_integers
+from taylorank.data.assemble import encode_integers, from_codes
 from taylorank.data.bytesource import PARQUET, open_binary, read_chunk, text_blocks
 from taylorank.data.gather import collect
 from taylorank.data.interactions import Interactions
@@ -50,7 +50,7 @@ def _read_opened(source: Any, name: str, options: Options) -> Interactions:
         quotes = kind in ("csv", "tsv") and options.quote != ""
         fallback = "latin-1" if kind == "dat" else None
         blocks = text_blocks(file, quotes=quotes, encoding=options.encoding, fallback=fallback)
-        blocks = _watched(blocks, file, source, options)
+        blocks = _with_progress(blocks, file, source, options)
         if kind == "adjacency":
             options.allow_only("format", "encoding", what="adjacency text")
             return _read_adjacency(blocks, name)
@@ -76,8 +76,8 @@ def _format_of(name: str, head: bytes) -> Format:
     return "csv"
 
 
-def _watched(blocks: Iterator[bytes], file: IO[bytes], source: Any, options: Options) -> Iterator[bytes]:
-    """Pass blocks on; tell `progress` how far the file on disk has been read."""
+def _with_progress(blocks: Iterator[bytes], file: IO[bytes], source: Any, options: Options) -> Iterator[bytes]:
+    """Yield the blocks, and call `progress` with how much of the file on disk has been read."""
     if options.progress is None or not isinstance(source, Path):
         yield from blocks
         return
@@ -111,9 +111,9 @@ def _read_parquet(source: Any, name: str, options: Options) -> Interactions:
 
 def _read_adjacency(blocks: Iterator[bytes], name: str) -> Interactions:
     users, items, listed = adjacency_pairs(blocks)
-    user_ids, _ = number_integers(listed)
+    user_ids, _ = encode_integers(listed)
     if not len(users):
         raise DataError("no user has an item", "check the format")
     codes = user_ids.positions(users).astype(np.int32)
     action = f"read {name} as adjacency text"
-    return from_codes((user_ids, codes), number_integers(items), None, None, duplicates="last", action=action)
+    return from_codes((user_ids, codes), encode_integers(items), None, None, duplicates="last", action=action)

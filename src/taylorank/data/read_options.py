@@ -62,12 +62,12 @@ class Options:
         return self.min_rating is not None
 
     def allow_only(self, *names: str, what: str) -> None:
-        """Refuse options that mean nothing for this kind of source, rather than ignore them."""
+        """Refuse options that do not apply to this kind of source, rather than ignore them."""
         plain = Options()
         given = [f.name for f in fields(self) if f.compare and getattr(self, f.name) != getattr(plain, f.name)]
         wrong = [name for name in given if name not in names]
         if wrong:
-            raise ParameterError(f"{', '.join(wrong)} means nothing for {what}", "leave it out, or give a table")
+            raise ParameterError(f"{', '.join(wrong)} does not apply to {what}", "leave it out, or give a table")
 
 
 def _is_finite(value: Any) -> bool:

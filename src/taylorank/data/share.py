@@ -22,11 +22,11 @@ def share_ids(*parts: Interactions) -> tuple[Interactions, ...]:
     """
     users = reduce(Ids.union, (part.users for part in parts))
     items = reduce(Ids.union, (part.items for part in parts))
-    return tuple(_moved(part, users, items) for part in parts)
+    return tuple(_reindexed(part, users, items) for part in parts)
 
 
 def merge(*parts: Interactions, duplicates: Duplicates = "last") -> Interactions:
-    """Return all interactions in one, over the union of the ids; of repeated pairs the later part's counts by default.
+    """Return all interactions in one, over the union of the ids; of repeated pairs the last part's is kept by default.
 
     >>> both = merge(Interactions.from_arrays([1, 1], [7, 8]), Interactions.from_arrays([2, 1], [7, 8]))
     >>> both.nnz, both.user_ids.tolist()
@@ -44,7 +44,7 @@ def merge(*parts: Interactions, duplicates: Duplicates = "last") -> Interactions
     )
 
 
-def _moved(part: Interactions, users: Ids, items: Ids) -> Interactions:
+def _reindexed(part: Interactions, users: Ids, items: Ids) -> Interactions:
     if part.users == users and part.items == items:
         return replace(part, users=users, items=items)
     old = part.by_user

@@ -34,7 +34,7 @@ def tie_keys(columns: NDArray[Any], times: NDArray[Any], seed: int = 0) -> NDArr
 
 
 def check_seed(seed: int) -> None:
-    """Refuse what is no whole number from 0 to 2⁶⁴ - 1."""
+    """Refuse anything but a whole number from 0 to 2⁶⁴ - 1."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
         raise ParameterError(f"seed {seed!r} is not a whole number from 0 to 2⁶⁴ - 1", "give one, such as 0")
 

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 def open_data(
     name_or_path: str | os.PathLike[str],
     *,
-    protocol: str | None = None,
+    cleaning: str | None = None,
     progress: Progress | None = None,
     **read_options: Any,
 ) -> Interactions:
-    """Return the interactions in a file, else of the data set of that name; a file that exists goes first.
+    """Return the interactions in a file, else of the data set of that name; a file of that name takes precedence.
 
-    `protocol` (None: "raw") is for data sets, `read_options` (those of `read_interactions`; None means not given) for
-    files. An .npz file is one that `Interactions.save_npz` wrote. `progress(done, total)` is told bytes.
+    `cleaning` (None: "raw") is for data sets, `read_options` (those of `read_interactions`; None means not given) for
+    files. An .npz file is one that `Interactions.save_npz` wrote. `progress(done, total)` is called with bytes.
     """
     options = {name: value for name, value in read_options.items() if value is not None}
     path = Path(name_or_path).expanduser()
     if path.is_file():
-        return _open_file(path, protocol, progress, options)
+        return _open_file(path, cleaning, progress, options)
     from taylorank.data import datasets
 
     if str(name_or_path) not in datasets.names():
@@ -36,21 +36,21 @@ def open_data(
     if options:
         raise ParameterError(
             f"{', '.join(options)} applies to files, and {name_or_path} is a data set",
-            "choose a protocol instead",
+            "choose a cleaning instead",
         )
-    return datasets.get(str(name_or_path), protocol=protocol or "raw", progress=progress)
+    return datasets.get(str(name_or_path), cleaning=cleaning or "raw", progress=progress)
 
 
-def _open_file(path: Path, protocol: str | None, progress: Progress | None, options: dict[str, Any]) -> Interactions:
-    if protocol is not None:
+def _open_file(path: Path, cleaning: str | None, progress: Progress | None, options: dict[str, Any]) -> Interactions:
+    if cleaning is not None:
         raise ParameterError(
-            f"protocol {protocol!r} applies to data sets, and {path} is a file",
-            "clean the file with read options",
+            f"cleaning {cleaning!r} applies to data sets, and {path} is a file",
+            "leave it out; for files there are the read options, such as min_rating",
         )
     if path.suffix == ".npz":
         if options:
             raise ParameterError(
-                f"{', '.join(options)} means nothing for {path}, which is read already", "leave it out"
+                f"{', '.join(options)} does not apply to {path}, an .npz file of interactions", "leave it out"
             )
         return Interactions.load_npz(path)
     from taylorank.data.read import read_interactions

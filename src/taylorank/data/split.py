@@ -16,35 +16,37 @@ NAMES = {2: ("train", "test"), 3: ("train", "valid", "test")}
 
 
 class HeldOut(NamedTuple):
-    """Users whom training never sees: `seen` is shown to the model, `target` is to be predicted."""
+    """Users whom training never sees: `seen` is given to the fitted model, `target` is to be predicted."""
 
     seen: Interactions
     target: Interactions
 
 
-def split(data: Interactions, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, seed: int = 0) -> tuple[Interactions, ...]:
+def split(
+    data: Interactions, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, random_state: int = 0
+) -> tuple[Interactions, ...]:
     """Split each user's interactions at random.
 
-    Of n interactions, ⌊n·ratio⌋ go to test and as many as its ratio says to validation, but at least one each
-    (test first) while train keeps one; train has the rest. So a user of 3 has 1 in each part; a user of 2 has
+    Of n interactions, test and validation get ⌊n · ratio⌋ each, by their ratios, but at least one (test first)
+    as long as train keeps one; train has the rest. So a user of 3 has 1 in each part; a user of 2 has
     one in train and one in test; a user of 1 is in train alone. Plain rounding down would give users with fewer
     than 10 interactions nothing to be tested on.
 
-    The same seed gives the same split whatever the machine and the order of the rows in the source.
+    The same `random_state` gives the same split whatever the machine and the order of the rows in the source.
     """
     ratios = check_ratios(ratios)
     held = _held_counts(data.by_user.row_lengths, ratios)  # (parts - 1, users), last part first
-    order = np.argsort(random_keys(data.nnz, seed))
-    return _cut(data, rank_within_rows(data.by_user, order), held, f"split {_shown(ratios)}, seed {seed}")
+    order = np.argsort(random_keys(data.nnz, random_state))
+    return _cut(data, rank_within_rows(data.by_user, order), held, f"split {_shown(ratios)}, seed {random_state}")
 
 
 def split_last(
-    data: Interactions, *, valid: int = 1, test: int = 1, seed: int = 0
+    data: Interactions, *, valid: int = 1, test: int = 1, random_state: int = 0
 ) -> tuple[Interactions, Interactions, Interactions]:
     """Give each user's last `test` interactions to test and the `valid` before them to validation (leave-one-out).
 
-    Train keeps at least one interaction of each user; test is served before validation. Interactions of one user
-    at the same moment are ordered at random by `seed`; with seed 0 as models that read histories order them.
+    Train keeps at least one interaction of each user; test is filled before validation. Interactions of one user
+    at the same moment are ordered at random; with `random_state=0` as sequence models order them.
     """
     times = _times(data, "split_last")
     for name, count in (("valid", valid), ("test", test)):
@@ -53,7 +55,7 @@ def split_last(
     lengths = data.by_user.row_lengths
     to_test = np.minimum(test, np.maximum(lengths - 1, 0))
     to_valid = np.minimum(valid, np.maximum(lengths - 1 - to_test, 0))
-    newest_first = np.lexsort((tie_keys(data.by_user.indices, times, seed), times))[::-1]
+    newest_first = np.lexsort((tie_keys(data.by_user.indices, times, random_state), times))[::-1]
     rank = rank_within_rows(data.by_user, newest_first)
     train, middle, last = _cut(data, rank, [to_test, to_valid], f"split_last({valid}, {test})")
     return train, middle, last
@@ -66,7 +68,7 @@ def split_time(
 
     `at` gives one moment (train, test) or two (train, valid, test), in the unit of the timestamps; otherwise
     the moments are chosen so that about `ratios` of the interactions fall in each part. Test may hold users and
-    items that train has never seen, as in life.
+    items that are not in train, as in production.
     """
     times = _times(data, "split_time")
     if at is None:
@@ -89,13 +91,13 @@ def split_time(
 
 
 def split_users(
-    data: Interactions, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, fold_in: float = 0.8, seed: int = 0
+    data: Interactions, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, fold_in: float = 0.8, random_state: int = 0
 ) -> tuple[Interactions, HeldOut, HeldOut]:
     """Hold out whole users for validation and test (strong generalisation, Liang et al. 2018).
 
-    `ratios` share out the users. Of a held-out user's n interactions, n − max(1, ⌊n·(1 − fold_in)⌋) are `seen`
-    and the rest is the `target`; users with a single interaction have only `seen`. Items that no training user
-    met are dropped from the held-out users first, since no model could know them.
+    `ratios` are the shares of the users. Of a held-out user's n interactions, n − max(1, ⌊n·(1 − fold_in)⌋) are `seen`
+    and the rest is the `target`; users with a single interaction have only `seen`. Items without
+    training users are dropped from the held-out users first, since no model could know them.
     """
     shares = check_ratios(ratios, exactly=3)
     if not 0 < fold_in < 1:
@@ -103,7 +105,7 @@ def split_users(
             f"fold_in={fold_in} is not between 0 and 1", "give the share of history shown, such as 0.8"
         )
     active = np.flatnonzero(data.by_user.row_lengths > 0)
-    order = active[np.argsort(random_keys(len(active), seed))]
+    order = active[np.argsort(random_keys(len(active), random_state))]
     n_valid, n_test = (max(1, int(len(active) * share + 1e-9)) if share else 0 for share in shares[1:])
     if n_valid + n_test >= len(active):
         raise DataError(f"{len(active)} users are too few to hold out {n_valid + n_test}", "use fewer, or split()")
@@ -114,10 +116,10 @@ def split_users(
     known = np.zeros(data.n_items, dtype=bool)
     known[data.by_user.indices[of_entry == 0]] = True
     usable = known[data.by_user.indices]
-    label = f"split_users {_shown(shares)}, seed {seed}"
+    label = f"split_users {_shown(shares)}, seed {random_state}"
     train = data.select(of_entry == 0, f"{label}: train")
     held = [data.select((of_entry == p) & usable, f"{label}: {NAMES[3][p]}") for p in (1, 2)]
-    valid, test = (HeldOut(*split(users, (fold_in, 1 - fold_in), seed=seed)) for users in held)
+    valid, test = (HeldOut(*split(users, (fold_in, 1 - fold_in), random_state=random_state)) for users in held)
     return train, valid, test
 
 

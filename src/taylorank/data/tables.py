@@ -58,8 +58,8 @@ def _native_series(column: Any, name: str) -> pl.Series:
     values = column.to_numpy()
     if values.dtype != object and not (column.dtype.is_integer() and missing.any()):
         return pl.Series(name, values)
-    present = iter(column.drop_nulls().to_list())  # NumPy would turn integers with holes into floats
-    return object_series([None if hole else next(present) for hole in missing], name)
+    present = iter(column.drop_nulls().to_list())  # NumPy would turn integers with missing values into floats
+    return object_series([None if is_missing else next(present) for is_missing in missing], name)
 
 
 def records_table(records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

@@ -64,7 +64,7 @@ class LineError(Exception):
 class BlockParser:
     """Parses blocks of one file, straight into numbers where the fast reader can and nothing is lost.
 
-    Every column is read, also those that nobody wants: the fast reader checks the number of fields of a line, and
+    Every column is read, also those that are not needed: the fast reader checks the number of fields of a line, and
     where quotes stand, only in columns that it reads.
     """
 
@@ -102,8 +102,8 @@ class BlockParser:
 
     def _parse_fast(self, body: bytes) -> pl.DataFrame | None:
         """Parse with the first set of types that fits; None if the fast reader refuses the block."""
-        if self.layout.quote is not None and not quotes_in_order(body, self.layout.separator):
-            return None  # it would make something of them without a word
+        if self.layout.quote is not None and not quotes_are_regular(body, self.layout.separator):
+            return None  # it would parse them wrongly, without an error
         plain = spells_integers_plainly(body, self.layout.separator)
         start = self.first_attempt if plain else max(self.first_attempt, self.first_exact_attempt)
         for number in range(start, len(self.attempts)):
@@ -142,12 +142,12 @@ class BlockParser:
                     raise LineError(reader.line_num - 1, fault, "quote fields that contain the separator")
                 rows.append([field or None for field in fields] + [None] * (len(names) - len(fields)))
         except csv.Error as error:
-            remedy = 'mend that line, or pass quote="" if quotes mean nothing in this file'
+            remedy = 'correct that line, or pass quote="" if quotes mean nothing in this file'
             raise LineError(reader.line_num - 1, f"cannot be parsed ({error})", remedy) from None
         return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
-def quotes_in_order(body: bytes, separator: str) -> bool:
+def quotes_are_regular(body: bytes, separator: str) -> bool:
     """Whether quotes stand only around whole fields, or doubled within them (RFC 4180).
 
     Counted from 0, even quotes then open a field, or are the second of a double; odd ones close it, or are the first.
@@ -178,10 +178,10 @@ def spells_integers_plainly(body: bytes, separator: str) -> bool:
         return False
     symbols = np.frombuffer(body, dtype=np.uint8)
     starts = range(0, max(len(symbols) - 2, 0), STRIP)
-    return not any(_zero_leads(symbols[k : k + STRIP + 2]) for k in starts)
+    return not any(_has_leading_zero(symbols[k : k + STRIP + 2]) for k in starts)
 
 
-def _zero_leads(symbols: NDArray[np.uint8]) -> bool:
-    """Whether a 0 stands between what is no digit and a digit."""
+def _has_leading_zero(symbols: NDArray[np.uint8]) -> bool:
+    """Whether a number has a leading zero: a 0 between a character that is not a digit and a digit."""
     is_digit = symbols - np.uint8(ord("0")) < 10
     return bool(np.any((symbols[1:-1] == ord("0")) & (is_digit[2:] > is_digit[:-2])))

@@ -28,7 +28,7 @@ class Truth:
         return scores
 
     def probabilities(self, user_ids: NDArray[np.int64], item_ids: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return p(y | x) over the given items, which the rows sum to 1 over."""
+        """Return p(y | x), normalised over the given items: rows sum to 1."""
         scores = self.logits(user_ids, item_ids).astype(np.float64)
         scores -= scores.max(axis=1, keepdims=True)
         np.exp(scores, out=scores)

@@ -196,7 +196,7 @@ def test_without_torch_the_closed_forms_run_and_the_rest_is_named(tmp_path, monk
         (("ml-10m", "--models", "rg3"), "no model is called 'rg3'"),
         (("ml-10m", "--models", ","), "names nothing"),
         (("ml-10m", "--seeds", "0"), "--seeds 0"),
-        (("ml-10m", "--cleaning", "none"), "ml-10m has no protocol 'none'"),
+        (("ml-10m", "--cleaning", "none"), "ml-10m has no cleaning 'none'"),
         (("gowalla", "--cleaning", "paper"), "taken as it was published"),
         (("ml-10m", "--with", "nowhere.json"), "cannot read nowhere.json"),
         (("ml-10m", "--joint", "both.json"), "nothing to join"),

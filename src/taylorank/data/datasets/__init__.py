@@ -4,27 +4,29 @@
 >>> datasets.info("ml-1m").files[0].name
 'ml-1m.zip'
 
-`get("ml-1m", protocol="paper")` gives the interactions as the papers clean them; `published_split("gowalla")` the
+`get("ml-1m", cleaning="paper")` gives the interactions as the papers clean them; `published_split("gowalla")` the
 train and test parts that others report numbers on. Set `TAYLORANK_DATA` to folders of your own, and
 `TAYLORANK_CACHE` to where downloads go.
 """
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taylorank.data.datasets.fetch import Progress
-from taylorank.data.datasets.places import Located, cache_folder, given, locate
-from taylorank.data.datasets.registry import Counts, Dataset, File, Protocol, info, names
+from taylorank.data.datasets.places import Located, at_path, cache_folder, locate
+from taylorank.data.datasets.registry import Cleaning, Counts, Dataset, File, info, names
 from taylorank.data.interactions import Interactions
+from taylorank.deprecation import renamed
 from taylorank.errors import DataError
 
 __all__ = [
+    "Cleaning",
     "Counts",
     "Dataset",
     "File",
-    "Protocol",
     "cache_folder",
     "get",
     "info",
@@ -34,24 +36,25 @@ __all__ = [
 ]
 
 
+@renamed(protocol="cleaning")
 def get(
-    name: str, *, protocol: str = "raw", path: str | Path | None = None, progress: Progress | None = None
+    name: str, *, cleaning: str = "raw", path: str | Path | None = None, progress: Progress | None = None
 ) -> Interactions:
-    """Return the data set `name`: whole ("raw"), as the papers clean it ("paper"), or by another of its protocols.
+    """Return the data set `name`: whole ("raw"), as the papers clean it ("paper"), or by another of its cleanings.
 
-    `path` is a file or folder of yours in the place of those that are looked for; it may be unpacked already, and no
-    checksum applies to it. `progress(done, total)` is called with bytes while something is downloaded.
+    `path` is a file or folder of your own to read instead; it may be unpacked, and its checksum is not verified.
+    `progress(done, total)` is called with bytes while something is downloaded.
     """
     dataset = info(name)
-    recipe = dataset.protocol(protocol)
-    located = locate(dataset, progress=progress) if path is None else given(dataset, Path(path))
+    recipe = dataset.cleaning(cleaning)
+    located = locate(dataset, progress=progress) if path is None else at_path(dataset, Path(path))
     return read(dataset, located, recipe)
 
 
-def read(dataset: Dataset, located: Located, recipe: Protocol) -> Interactions:
-    """Read files that `locate` found, and clean them by a protocol."""
+def read(dataset: Dataset, located: Located, recipe: Cleaning) -> Interactions:
+    """Read files that `locate` found, and clean them by a recipe of the data set."""
     data = _load(dataset, located, recipe)
-    data = data.with_step(f"data set {dataset.name}, protocol {recipe.name}, from {located.paths[0].parent}")
+    data = data.with_step(f"data set {dataset.name}, cleaning {recipe.name}, from {located.paths[0].parent}")
     return data if recipe.core is None else data.core(recipe.core)
 
 
@@ -60,7 +63,7 @@ def published_split(
 ) -> tuple[Interactions, Interactions]:
     """Return the train and test parts of a data set that was published in two, over the same ids.
 
-    `path` is a folder of yours that holds them. A pair that stands in both gives a `LeakageWarning`.
+    `path` is a folder of your own that holds them. A pair in both gives a `LeakageWarning`.
     """
     from taylorank.data.leakage import check_leakage
     from taylorank.data.share import share_ids
@@ -69,8 +72,8 @@ def published_split(
     if not dataset.has_split:
         having = ", ".join(n for n in names() if info(n).has_split)
         raise DataError(f"{name} was published in one part", f"split it yourself; published splits: {having}")
-    located = locate(dataset, progress=progress) if path is None else given(dataset, Path(path))
-    parts = [_load(dataset, Located((file,), located.is_parquet), dataset.protocol("raw")) for file in located.paths]
+    located = locate(dataset, progress=progress) if path is None else at_path(dataset, Path(path))
+    parts = [_load(dataset, Located((file,), located.is_parquet), dataset.cleaning("raw")) for file in located.paths]
     train, test = share_ids(*parts)
     check_leakage(train, test)
     record = f"part of {name} as published, from {located.paths[0].parent}"
@@ -83,20 +86,20 @@ def path(name: str, *, progress: Progress | None = None) -> Path:
     return files[0] if len(files) == 1 else files[0].parent
 
 
-def _load(dataset: Dataset, located: Located, recipe: Protocol) -> Interactions:
+def _load(dataset: Dataset, located: Located, recipe: Cleaning) -> Interactions:
     from taylorank.data.datasets.formats import parquet_files
 
     official = recipe.loader or dataset.loader
     if located.is_parquet and recipe.loader is not None:
         raise DataError(
-            f"protocol {recipe.name} of {dataset.name} needs the official files, not {located.paths[0].name}",
+            f"cleaning {recipe.name} of {dataset.name} needs the official files, not {located.paths[0].name}",
             f"put {' and '.join(file.name for file in dataset.files)} beside it",
         )
     load = parquet_files if located.is_parquet or official is None else official
     return load(located.paths, _read_options(dataset, recipe))
 
 
-def _read_options(dataset: Dataset, recipe: Protocol) -> dict[str, Any]:
+def _read_options(dataset: Dataset, recipe: Cleaning) -> dict[str, Any]:
     options: dict[str, Any] = {
         "user": "user",
         "item": "item",
@@ -107,3 +110,12 @@ def _read_options(dataset: Dataset, recipe: Protocol) -> dict[str, Any]:
         "duplicates": recipe.duplicates,
     }
     return {name: value for name, value in options.items() if value is not None}
+
+
+if not TYPE_CHECKING:  # to a type checker it would make every name an attribute
+
+    def __getattr__(name: str) -> Any:
+        if name == "Protocol":
+            warnings.warn("datasets.Protocol is deprecated; write datasets.Cleaning", DeprecationWarning, stacklevel=2)
+            return Cleaning
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

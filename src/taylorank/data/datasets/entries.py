@@ -1,7 +1,7 @@
 """The data sets of the papers, and MovieLens in its other sizes. Every one has an official download.
 
-Counts "in Table 5" are those the paper prints; whether its protocol, read literally, gives them is for
-`taylorank datasets get NAME --protocol paper` to say.
+Counts "in Table 5" are those the paper prints; whether its cleaning, read literally, gives them is for
+`taylorank datasets get NAME --cleaning paper` to say.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from taylorank.data.datasets.formats import adjacency_files, json_lines, zip_member
 from taylorank.data.datasets.literals import literal_lines
 from taylorank.data.datasets.mediawiki import wiki_links
-from taylorank.data.datasets.registry import Counts, Dataset, File, Loader, Protocol
+from taylorank.data.datasets.registry import Cleaning, Counts, Dataset, File, Loader
 
 _TABLE_5 = "Table 5 of the paper"
 _README = "the publisher's description"
@@ -17,18 +17,18 @@ _COMPUTED = "computed from the file"
 _RATINGS = ("user", "item", "rating", "timestamp")
 
 
-def raw(counts: Counts | None = None, counts_from: str = "") -> Protocol:
+def raw(counts: Counts | None = None, counts_from: str = "") -> Cleaning:
     """Everything, uncleaned; only repeated pairs are merged."""
-    return Protocol("raw", "every pair, uncleaned", counts=counts, counts_from=counts_from)
+    return Cleaning("raw", "every pair, uncleaned", counts=counts, counts_from=counts_from)
 
 
-def _rated(counts: Counts | None, counts_from: str) -> Protocol:
+def _rated(counts: Counts | None, counts_from: str) -> Cleaning:
     summary = "ratings ≥ 3, then the 5-core"
-    return Protocol("paper", summary, min_rating=3, core=5, counts=counts, counts_from=counts_from)
+    return Cleaning("paper", summary, min_rating=3, core=5, counts=counts, counts_from=counts_from)
 
 
 def _movielens(
-    name: str, title: str, loader: Loader, *, md5: str, protocols: tuple[Protocol, ...], notes: str = ""
+    name: str, title: str, loader: Loader, *, md5: str, cleanings: tuple[Cleaning, ...], notes: str = ""
 ) -> Dataset:
     return Dataset(
         name=name,
@@ -40,7 +40,7 @@ def _movielens(
         loader=loader,
         rating="rating",
         timestamp="timestamp",
-        protocols=protocols,
+        cleanings=cleanings,
         notes=notes,
     )
 
@@ -55,9 +55,9 @@ def _light_gcn(name: str, title: str, citation: str, *, terms: str, counts: Coun
         homepage="https://github.com/gusye1234/LightGCN-PyTorch",
         files=tuple(File(f"{name}/{part}.txt", f"{source}/{part}.txt") for part in ("train", "test")),
         loader=adjacency_files,
-        protocols=(
+        cleanings=(
             raw(counts, _COMPUTED),
-            Protocol("paper", "the published data as they are", counts=counts, counts_from=_COMPUTED),
+            Cleaning("paper", "the published data as they are", counts=counts, counts_from=_COMPUTED),
         ),
         has_split=True,
         notes="published_split gives the train and test parts; ids are the numbers the split uses",
@@ -76,14 +76,14 @@ ENTRIES = (
         "MovieLens 100K: movie ratings, 1997-1998",
         zip_member("u.data", format="tsv", columns=_RATINGS),
         md5="0e33842e24a9c977be4e0107933c0723",
-        protocols=(raw(Counts(943, 1_682, 100_000), _README), _rated(Counts(943, 1_203, 81_697), _COMPUTED)),
+        cleanings=(raw(Counts(943, 1_682, 100_000), _README), _rated(Counts(943, 1_203, 81_697), _COMPUTED)),
     ),
     _movielens(
         "ml-1m",
         "MovieLens 1M: movie ratings, 2000-2003",
         zip_member("ratings.dat", format="dat", columns=_RATINGS),
         md5="c4d9eecfca2ab87c1945afe126590906",
-        protocols=(
+        cleanings=(
             raw(Counts(6_040, 3_706, 1_000_209), _COMPUTED),
             _rated(Counts(6_038, 3_307, 835_789), _COMPUTED),
         ),
@@ -93,7 +93,7 @@ ENTRIES = (
         "MovieLens 10M: movie ratings from 0.5 to 5",
         zip_member("ratings.dat", format="dat", columns=_RATINGS),
         md5="ce571fd55effeba0271552578f2648bd",
-        protocols=(raw(), _rated(Counts(69_815, 9_888, 8_240_192), _TABLE_5)),
+        cleanings=(raw(), _rated(Counts(69_815, 9_888, 8_240_192), _TABLE_5)),
         notes='the "MovieLens" of the paper',
     ),
     _movielens(
@@ -101,7 +101,7 @@ ENTRIES = (
         "MovieLens 20M: movie ratings from 0.5 to 5",
         zip_member("ratings.csv", format="csv", user="userId", item="movieId"),
         md5="cd245b17a1ae2cc31bb14903e1204af3",
-        protocols=(raw(), _rated(None, "")),
+        cleanings=(raw(), _rated(None, "")),
     ),
     Dataset(
         name="amazon-electronics",
@@ -119,10 +119,10 @@ ENTRIES = (
         loader=json_lines({"reviewerID": "user", "asin": "item", "overall": "rating", "unixReviewTime": "timestamp"}),
         rating="rating",
         timestamp="timestamp",
-        protocols=(
+        cleanings=(
             raw(),
             _rated(None, ""),
-            Protocol(
+            Cleaning(
                 "published-counts",
                 "no threshold, the 5-core",
                 core=5,
@@ -142,16 +142,16 @@ ENTRIES = (
         files=(File("steam_reviews.json.gz", "https://cseweb.ucsd.edu/~wckang/steam_reviews.json.gz"),),
         loader=literal_lines({"username": "user", "product_id": "item", "hours": "hours", "date": "timestamp"}),
         timestamp="timestamp",
-        protocols=(
+        cleanings=(
             raw(),
-            Protocol(
+            Cleaning(
                 "paper",
                 "every review is positive; the 5-core",
                 core=5,
                 counts=Counts(281_204, 11_961, 3_484_497),
                 counts_from=_TABLE_5,
             ),
-            Protocol("hours", "strength = hours played; reviews without playtime drop out", strength="hours"),
+            Cleaning("hours", "strength = hours played; reviews without playtime drop out", strength="hours"),
         ),
         notes="users are names as shown, which need not be unique; the counts of Table 5 have not been checked "
         "here against the file",
@@ -178,16 +178,16 @@ ENTRIES = (
         homepage="https://dumps.wikimedia.org/simplewiki/20250101/",
         files=_wiki_files(),
         loader=wiki_links(),
-        protocols=(
+        cleanings=(
             raw(),
-            Protocol(
+            Cleaning(
                 "paper",
                 "links between pages of every namespace; the 20-core",
                 core=20,
                 counts=Counts(129_404, 129_432, 13_715_724),
                 counts_from=_TABLE_5,
             ),
-            Protocol(
+            Cleaning(
                 "articles",
                 "links between articles (namespace 0) only; the 20-core",
                 core=20,

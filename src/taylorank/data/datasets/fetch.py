@@ -23,14 +23,14 @@ from taylorank.data.datasets.checksum import mismatch, record_checksum, record_p
 from taylorank.errors import DataError
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes done and, if the server told, the bytes in all."""
+"""Called with the bytes done and, if the server states it, the total."""
 
 BLOCK = 1 << 18
 
 
 @dataclass(frozen=True)
 class Validator:
-    """What tells one version of a remote file from another."""
+    """What distinguishes one version of a remote file from another."""
 
     address: str
     etag: str | None
@@ -61,7 +61,7 @@ def download(
     progress: Progress | None = None,
     timeout: float = 30.0,
 ) -> Path:
-    """Fetch `address` to `target`, going on from an earlier attempt where that is safe.
+    """Fetch `address` to `target`, resuming an earlier attempt where that is safe.
 
     An interrupted download keeps its part. A wrong file is put aside as TARGET.bad and never used.
     """
@@ -140,7 +140,7 @@ def _validator_of(address: str, response: Any) -> Validator:
 
 
 def _blocks(response: Any) -> Iterator[bytes]:
-    """Yield the body; what goes wrong here is the network's fault, not the disk's."""
+    """Yield the body; an error here is one of the network, not of the disk."""
     try:
         while block := response.read(BLOCK):
             yield block
@@ -207,5 +207,5 @@ def _unreachable(address: str, target: Path, part: Path, error: Exception) -> Da
     else:
         cause = error.reason if isinstance(error, URLError) else error
         reason = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
-    again = "run again to go on, or " if part.is_file() else ""
+    again = "run again to resume, or " if part.is_file() else ""
     return DataError(f"cannot download {address}: {reason}", f"{again}get it another way and save it as {target}")

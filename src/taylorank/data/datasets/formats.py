@@ -128,7 +128,7 @@ def unzipped(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def intact(path: Path) -> Iterator[None]:
-    """Turn the ways in which a truncated or corrupt file shows itself into one clear error."""
+    """Report a truncated or corrupt file as one clear error, whichever library notices it."""
     import polars as pl
 
     damage = (

@@ -7,13 +7,13 @@ the Parquet files.
 from __future__ import annotations
 
 from taylorank.data.datasets.entries import raw
-from taylorank.data.datasets.registry import Counts, Dataset, Protocol
+from taylorank.data.datasets.registry import Cleaning, Counts, Dataset
 
 _COMPUTED = "computed from the file"
 
 
-def _core(k: int, counts: Counts, *, name: str = "paper") -> Protocol:
-    return Protocol(name, f"the {k}-core", core=k, counts=counts, counts_from=_COMPUTED)
+def _core(k: int, counts: Counts, *, name: str = "paper") -> Cleaning:
+    return Cleaning(name, f"the {k}-core", core=k, counts=counts, counts_from=_COMPUTED)
 
 
 ENTRIES = (
@@ -25,7 +25,7 @@ ENTRIES = (
         homepage="https://github.com/sidooms/MovieTweetings",
         rating="rating",
         timestamp="timestamp",
-        protocols=(raw(Counts(21_081, 12_611, 141_695), _COMPUTED), _core(5, Counts(5_973, 3_119, 102_461))),
+        cleanings=(raw(Counts(21_081, 12_611, 141_695), _COMPUTED), _core(5, Counts(5_973, 3_119, 102_461))),
         notes="on a scale of 10 the papers' threshold of 3 has no counterpart, so none is used",
     ),
     Dataset(
@@ -33,7 +33,7 @@ ENTRIES = (
         title="Moby Thesaurus: root word → related term",
         citation="G. Ward. Moby Thesaurus II",
         terms="public domain",
-        protocols=(
+        cleanings=(
             raw(Counts(30_259, 102_428, 2_520_086), _COMPUTED),
             _core(20, Counts(23_040, 35_009, 1_895_603)),
         ),
@@ -44,7 +44,7 @@ ENTRIES = (
         title="npm packages of 2016 → their dependencies",
         citation="unknown here",
         terms="unknown here; do not redistribute",
-        protocols=(
+        cleanings=(
             raw(Counts(290_563, 94_391, 2_333_313), _COMPUTED),
             _core(20, Counts(18_845, 2_362, 558_831)),
             _core(5, Counts(150_792, 17_261, 1_895_512), name="5-core"),
@@ -58,7 +58,7 @@ ENTRIES = (
         "Information Networks. WWW 2012",
         terms="no licence is known here; see the homepage",
         homepage="https://snap.stanford.edu/data/wikispeedia.html",
-        protocols=(raw(Counts(4_587, 4_135, 119_882), _COMPUTED), _core(20, Counts(1_625, 992, 62_974))),
+        cleanings=(raw(Counts(4_587, 4_135, 119_882), _COMPUTED), _core(20, Counts(1_625, 992, 62_974))),
         notes="the titles are in wikispeedia-articles.parquet",
     ),
     Dataset(
@@ -68,10 +68,10 @@ ENTRIES = (
         terms="CC BY 4.0",
         homepage="https://archive.ics.uci.edu/dataset/502/online+retail+ii",
         timestamp="timestamp",
-        protocols=(
+        cleanings=(
             raw(Counts(5_852, 4_619, 480_971), _COMPUTED),
             _core(5, Counts(5_537, 4_199, 479_275)),
-            Protocol(
+            Cleaning(
                 "quantity",
                 "strength = pieces bought in all",
                 strength="quantity",
@@ -89,7 +89,7 @@ ENTRIES = (
         terms="no licence is known here; see the homepage",
         homepage="https://github.com/FeiSun/BERT4Rec",
         timestamp="pos",
-        protocols=(raw(Counts(40_226, 54_542, 353_962), _COMPUTED), _core(5, Counts(22_363, 12_101, 198_502))),
+        cleanings=(raw(Counts(40_226, 54_542, 353_962), _COMPUTED), _core(5, Counts(22_363, 12_101, 198_502))),
         notes="the timestamps are positions in the user's sequence",
     ),
     Dataset(
@@ -99,7 +99,7 @@ ENTRIES = (
         terms="no licence is known here; see the homepage",
         homepage="https://github.com/RUCAIBox/CIKM2020-S3Rec",
         timestamp="pos",
-        protocols=(raw(Counts(35_598, 18_357, 296_337), _COMPUTED), _core(5, Counts(35_598, 18_357, 296_337))),
+        cleanings=(raw(Counts(35_598, 18_357, 296_337), _COMPUTED), _core(5, Counts(35_598, 18_357, 296_337))),
         notes="the timestamps are positions in the user's sequence",
     ),
     Dataset(
@@ -108,7 +108,7 @@ ENTRIES = (
         citation="Steam Video Games, a public data set by Tamber",
         terms="unknown here; do not redistribute",
         homepage="https://www.kaggle.com/datasets/tamber/steam-video-games",
-        protocols=(
+        cleanings=(
             raw(Counts(12_393, 5_155, 128_804), _COMPUTED),
             _core(5, Counts(3_726, 2_628, 110_176)),
         ),

@@ -67,10 +67,10 @@ def locate(dataset: Dataset, *, progress: Progress | None = None) -> Located:
     return Located(tuple(_obtain(file, progress) for file in dataset.files), is_parquet=False)
 
 
-def given(dataset: Dataset, path: Path) -> Located:
-    """Return the files of a data set that somebody names: the one file it has, or the folder that holds all.
+def at_path(dataset: Dataset, path: Path) -> Located:
+    """Return the files of a data set at a path of the caller: its only file, or the folder that holds all of them.
 
-    An unpacked file does as well as a packed one, and so does Parquet.
+    Files may be unpacked, or Parquet.
     """
     path = path.expanduser()
     if path.is_file() and len(dataset.files) <= 1 and not dataset.has_split:
@@ -112,7 +112,7 @@ def _verify_file(file: File, path: Path) -> None:
     in_cache = path.is_relative_to(cache_folder())
     if expected is None:
         if in_cache:
-            with suppress(DataError):  # a cache that is only read works, too
+            with suppress(DataError):  # a read-only cache works, too
                 record_checksum(path, path)
         return
     found = mismatch(path, expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Protocol:
+class Cleaning:
     """Keep ratings ≥ `min_rating`, merge repeated pairs by `duplicates`, then take the `core`-core.
 
     `strength` names the column that gives r_xy (None: all 1). `counts` is what is known to remain, and
@@ -70,7 +71,7 @@ class Dataset:
     title: str
     citation: str
     terms: str
-    protocols: tuple[Protocol, ...]
+    cleanings: tuple[Cleaning, ...]
     homepage: str | None = None
     files: tuple[File, ...] = ()
     loader: Loader | None = None
@@ -86,13 +87,24 @@ class Dataset:
             return f"{self.name}-train.parquet", f"{self.name}-test.parquet"
         return (f"{self.name}.parquet",)
 
-    def protocol(self, name: str) -> Protocol:
-        """Return the protocol of that name."""
-        for protocol in self.protocols:
-            if protocol.name == name:
-                return protocol
-        known = ", ".join(p.name for p in self.protocols)
-        raise ParameterError(f"{self.name} has no protocol {name!r}", f"choose one of: {known}")
+    def cleaning(self, name: str) -> Cleaning:
+        """Return the cleaning of that name."""
+        for cleaning in self.cleanings:
+            if cleaning.name == name:
+                return cleaning
+        known = ", ".join(cleaning.name for cleaning in self.cleanings)
+        raise ParameterError(f"{self.name} has no cleaning {name!r}", f"choose one of: {known}")
+
+    @property
+    def protocols(self) -> tuple[Cleaning, ...]:
+        """The older name of `cleanings`; goes with the next release."""
+        warnings.warn("Dataset.protocols is deprecated; write cleanings", DeprecationWarning, stacklevel=2)
+        return self.cleanings
+
+    def protocol(self, name: str) -> Cleaning:
+        """Return `cleaning(name)`, under its older name, which goes with the next release."""
+        warnings.warn("Dataset.protocol is deprecated; write cleaning", DeprecationWarning, stacklevel=2)
+        return self.cleaning(name)
 
 
 def names() -> list[str]:
@@ -107,7 +119,7 @@ def names() -> list[str]:
 def info(name: str) -> Dataset:
     """Return what is known about the data set `name`.
 
-    >>> info("ml-10m").protocol("paper").counts.items
+    >>> info("ml-10m").cleaning("paper").counts.items
     9888
     """
     known = _registry()
