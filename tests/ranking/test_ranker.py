@@ -1,0 +1,132 @@
+"""The one interface between a model and all that ranks."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from fitted import CLOSED_FORM, small
+
+import taylorank as tr
+from taylorank.errors import DataError, NotFittedError, ParameterError
+from taylorank.kernels import ItemVectors
+from taylorank.ranking import Ranker, Vectors, evaluate, explain, ranker_of, recommend, similar_items
+from taylorank.registry import MODELS
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return tr.planted(80, 40, interactions=1500, seed=0).split((0.8, 0.2), seed=0)
+
+
+class RandomWalk:
+    """A model from outside the library: the share of walks user → item → user → item that end at y."""
+
+    def fit(self, train):
+        R = train.matrix.toarray()
+        back = R.T / np.maximum(R.sum(axis=0), 1)[:, None]
+        scores = (R / np.maximum(R.sum(axis=1), 1)[:, None]) @ back @ R
+        self.ranker = Ranker(train.users, train.items, train, scores=lambda users: scores[users], name="RandomWalk")
+        return self
+
+
+def test_a_model_from_outside_is_recommended_evaluated_and_compared(parts):
+    train, test = parts
+    model = RandomWalk().fit(train)
+    ids, scores = recommend(model, [3], 5)
+    assert not set(ids[0]) & set(train.items_of(3))
+    assert np.all(np.diff(scores[0]) <= 0)
+    assert evaluate(model, test, k=10)["ndcg@10"] > evaluate(tr.Popularity().fit(train), test, k=10)["ndcg@10"]
+    assert tr.compare(train, {"walk": RandomWalk(), "popularity": "popularity"}, trials=0, seeds=1).best == "walk"
+    for call in (lambda: explain(model, 3, ids[0, 0]), lambda: similar_items(model, [3])):
+        with pytest.raises(ParameterError, match="RandomWalk"):
+            call()
+
+
+def test_vectors_with_scales_and_offsets_rank_like_the_scores_they_make(parts):
+    train, test = parts
+    rng = np.random.default_rng(1)
+    P, Q = (rng.standard_normal((n, 6), dtype=np.float32) for n in (train.n_users, train.n_items))
+    a, b = rng.random(train.n_items, dtype=np.float32), rng.standard_normal(train.n_items, dtype=np.float32)
+    vectors = Vectors(P, ItemVectors(Q), scales=a, offsets=b)
+    by_products = Ranker(train.users, train.items, train, vectors=vectors)
+    by_scores = Ranker(train.users, train.items, train, scores=lambda users: P[users] @ Q.T * a + b)
+    np.testing.assert_array_equal(
+        recommend(by_products, train.user_ids, 10)[0], recommend(by_scores, train.user_ids, 10)[0]
+    )
+    assert evaluate(by_products, test) == pytest.approx(evaluate(by_scores, test))
+    users, items = vectors.export()
+    np.testing.assert_allclose(users @ items.T, P @ Q.T * a + b, rtol=1e-4, atol=1e-5)
+
+
+def test_what_is_no_model_is_refused(parts):
+    with pytest.raises(ParameterError, match="str cannot be ranked; give it a property `ranker`"):
+        ranker_of("rg2")
+    with pytest.raises(NotFittedError):
+        ranker_of(tr.RG2())
+
+    class Wrong:
+        ranker = "rg2"
+
+    with pytest.raises(DataError, match=r"Wrong.ranker is no Ranker"):
+        ranker_of(Wrong())
+    with pytest.raises(ParameterError, match="gives no scores"):
+        recommend(Ranker(parts[0].users, parts[0].items, parts[0], name="empty"), [0])
+
+
+def test_the_four_members_of_old_still_work_for_one_release(parts):
+    train, _ = parts
+
+    class Old:
+        users, items, seen = train.users, train.items, train
+
+        def scores(self, users):
+            return np.tile(np.arange(40, dtype=np.float32), (len(users), 1))
+
+    with pytest.warns(DeprecationWarning, match="give it a property `ranker`"):
+        assert recommend(Old(), [0], 1, seen=[])[0].tolist() == [[39]]
+
+
+@pytest.mark.parametrize("name", CLOSED_FORM)
+def test_a_ranker_is_built_once_and_dropped_by_what_changes_the_model(name, parts):
+    train, test = parts
+    model = small(name).fit(train)
+    first = model.ranker
+    model.recommend([0, 1], n=3)
+    evaluate(model, test)
+    assert model.ranker is first
+    model.fit(train)
+    assert model.ranker is not first
+    expected = model.recommend([0, 1, 2])
+    for other in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.recommend([0, 1, 2])[0], expected[0])
+
+
+def test_a_parameter_set_after_the_fit_counts(parts):
+    model = tr.RG2(factors=8).fit(parts[0])
+    by_probability = model.recommend([0, 1, 2], n=20)[0]
+    model.ranking = "lift"
+    by_lift = model.recommend([0, 1, 2], n=20)[0]
+    assert not np.array_equal(by_probability, by_lift)
+    model.set_params(ranking="probability")
+    np.testing.assert_array_equal(model.recommend([0, 1, 2], n=20)[0], by_probability)
+
+
+def test_a_folded_model_shares_what_does_not_depend_on_its_users(parts):
+    model = tr.RG2(factors=8).fit(parts[0])
+    folded = model.fold_in([("new", 3), ("new", 5)])
+    assert folded.ranker.vectors.items is model.ranker.vectors.items
+    assert folded.ranker.vectors.fold_in is model.ranker.vectors.fold_in
+    assert folded.recommend(["new"], n=3)[0].shape == (1, 3)
+
+
+def depth(kind: type) -> int:
+    """How many classes stand between a class and `object` on the longest way, itself counted."""
+    return 0 if kind is object else 1 + max(depth(base) for base in kind.__bases__)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_users_fit_is_at_most_two_deep(name):
+    assert depth(MODELS[name]) <= 2
