@@ -6,7 +6,7 @@
 namespace taylorank {
 
 void bind_row_solve(nanobind::module_& module);
-void bind_turn(nanobind::module_& module);
+void bind_small_product(nanobind::module_& module);
 void bind_gram(nanobind::module_& module);
 
 }  // namespace taylorank

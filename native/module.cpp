@@ -184,6 +184,6 @@ NB_MODULE(_native, module) {
     taylorank::bind_nonzero_scores<double>(module);
     taylorank::bind_top_k(module);
     taylorank::bind_row_solve(module);
-    taylorank::bind_turn(module);
+    taylorank::bind_small_product(module);
     taylorank::bind_gram(module);
 }

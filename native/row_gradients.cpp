@@ -107,9 +107,9 @@ T step(const RowSystem<T>& s, std::int64_t x, Descent<T>& room, T norm) {
         room.x[k] += length * room.direction[k];
         room.residual[k] -= length * room.image[k];
     }
-    const T next = weighted_norm(room, n), turn = next / norm;
+    const T next = weighted_norm(room, n), carry = next / norm;
     for (std::int64_t k = 0; k < n; ++k)
-        room.direction[k] = room.inverse[k] * room.residual[k] + turn * room.direction[k];
+        room.direction[k] = room.inverse[k] * room.residual[k] + carry * room.direction[k];
     return next;
 }
 

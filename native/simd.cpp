@@ -20,7 +20,7 @@
     template <class T>                                                  \
     RowMethod<T> careful_method();                                      \
     template <class T>                                                  \
-    void turn_rows(const Turn<T>&, std::int64_t, std::int64_t);         \
+    void small_product_rows(const SmallProduct<T>&, std::int64_t, std::int64_t);         \
     template <class T>                                                  \
     void gram_rows(const Gram<T>&, std::int64_t, std::int64_t, double*, T*); \
     extern const InverseLevel inverse_level;                            \
@@ -36,7 +36,7 @@
             {level::gather_sum_chunk<double>, level::gather_sum_bands<double>},              \
             level::nonzero_scores_chunk<float>, level::nonzero_scores_chunk<double>,         \
             &level::top_k_level, TAYLORANK_ROWS_OF(level, float),                            \
-            TAYLORANK_ROWS_OF(level, double), level::turn_rows<float>, level::turn_rows<double>, \
+            TAYLORANK_ROWS_OF(level, double), level::small_product_rows<float>, level::small_product_rows<double>, \
             level::gram_rows<float>, level::gram_rows<double>, &level::inverse_level         \
     }
 

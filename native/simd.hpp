@@ -10,7 +10,7 @@
 #include "nonzero_scores.hpp"
 #include "top_k.hpp"
 #include "row_solve.hpp"
-#include "turn.hpp"
+#include "small_product.hpp"
 
 namespace taylorank {
 
@@ -23,8 +23,8 @@ struct Level {
     const TopKLevel* top_k;
     RowMethods<float> rows_float;
     RowMethods<double> rows_double;
-    TurnRows<float> turn_float;
-    TurnRows<double> turn_double;
+    SmallProductRows<float> small_product_float;
+    SmallProductRows<double> small_product_double;
     GramRows<float> gram_float;
     GramRows<double> gram_double;
     const InverseLevel* inverse;

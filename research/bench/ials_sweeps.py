@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from research.bench.timing import blas_threads
 from taylorank.data.csr import CSR
 from taylorank.kernels import RowSystem, gram, row_solve
-from taylorank.kernels.row_solve import Method
+from taylorank.kernels.row_solver import Method
 
 UNOBSERVED, REGULARIZATION, STEPS = 0.1, 1.0, 3
 METHODS: tuple[Method, ...] = ("cholesky", "cg", "blocks")

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from taylorank.kernels import gram, turn
+from taylorank.kernels import gram, small_product
 from taylorank.kernels.backend import thread_count
 from taylorank.solvers.centred import CentredMatrix
 from taylorank.solvers.svd import STRIP, Svd, truncated_svd
@@ -161,7 +161,7 @@ def cholesky_qr(Z: Floats, floor: float) -> tuple[Floats, NDArray[np.float64]] |
         if pivots.min() < max(floor, 10 * np.sqrt(np.finfo(Z.dtype).eps) * pivots.max()):
             return None
         floor = 0.0
-        Q = turn(Q, np.linalg.inv(lower).T.astype(Z.dtype), threads=thread_count())
+        Q = small_product(Q, np.linalg.inv(lower).T.astype(Z.dtype), threads=thread_count())
         R = lower.T @ R
     return Q, R
 

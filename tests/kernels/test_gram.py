@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from taylorank.errors import ParameterError
-from taylorank.kernels import backend, gram, inverse, turn
-from taylorank.kernels.gram import WIDEST
+from taylorank.kernels import backend, gram, inverse, small_product
+from taylorank.kernels.grams import WIDEST
 
 LEVELS = backend.native.simd_levels() if backend.native else []
 WIDTHS = (1, 2, 7, 8, 15, 16, 17, 33, 64, 100, 128, 255, 256, 300)
@@ -84,7 +84,7 @@ def test_a_singular_matrix_has_its_pseudo_inverse(width, native, monkeypatch):
 def test_turn_of_an_inverse_solves_rows():
     block = block_of(500, 30)
     system = gram(block) + np.eye(30)
-    solved = turn(block, inverse(system).astype(np.float32), threads=2)
+    solved = small_product(block, inverse(system).astype(np.float32), threads=2)
     np.testing.assert_allclose(solved, np.linalg.solve(system, block.T.astype(np.float64)).T, rtol=1e-3, atol=1e-5)
 
 

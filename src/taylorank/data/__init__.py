@@ -4,7 +4,7 @@ from taylorank.data.csr import CSR
 from taylorank.data.ids import Ids
 from taylorank.data.interactions import Interactions, Step
 from taylorank.data.leakage import check_leakage
-from taylorank.data.planted import planted
+from taylorank.data.planting import planted
 from taylorank.data.read import read_interactions
 from taylorank.data.share import merge, share_ids
 from taylorank.data.split import HeldOut

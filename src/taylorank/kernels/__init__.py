@@ -3,13 +3,13 @@
 from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.backend import KernelInfo, kernel_info
 from taylorank.kernels.best import ItemVectors, top_k, top_k_scores
-from taylorank.kernels.gather_sum import gather_sum
-from taylorank.kernels.gram import gram, inverse
-from taylorank.kernels.nonzero_scores import nonzero_scores
-from taylorank.kernels.row_solve import row_solve
+from taylorank.kernels.grams import gram, inverse
+from taylorank.kernels.pair_scores import nonzero_scores
+from taylorank.kernels.row_solver import row_solve
 from taylorank.kernels.row_system import RowSystem, Tilt
-from taylorank.kernels.threads import threads
-from taylorank.kernels.turn import turn
+from taylorank.kernels.small_products import small_product
+from taylorank.kernels.sums import gather_sum
+from taylorank.kernels.thread_limit import threads
 
 __all__ = [
     "ItemVectors",
@@ -23,8 +23,8 @@ __all__ = [
     "kernel_info",
     "nonzero_scores",
     "row_solve",
+    "small_product",
     "threads",
     "top_k",
     "top_k_scores",
-    "turn",
 ]

@@ -169,8 +169,8 @@ def _by_gradients(system: RowSystem, factors: Array, P: Array, steps: int) -> tu
         P += length[:, None] * direction
         residual -= length[:, None] * image
         following = np.einsum("xk,xk->x", residual, inverse * residual)
-        turn = np.divide(following, norm, out=np.zeros_like(norm), where=moving & good)
-        direction = inverse * residual + turn[:, None] * direction
+        carry = np.divide(following, norm, out=np.zeros_like(norm), where=moving & good)
+        direction = inverse * residual + carry[:, None] * direction
         norm = np.where(moving, following, norm)
     return P, good
 

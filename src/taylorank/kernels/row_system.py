@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels.checked import checked_array, checked_index
-from taylorank.kernels.turn import turn
+from taylorank.kernels.small_products import small_product
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,5 +104,7 @@ def rotated(system: RowSystem, basis: NDArray[Any], eigenvalues: NDArray[Any], *
         system,
         gram=np.diag(eigenvalues).astype(system.gram.dtype),
         direction=None if direction is None else direction @ basis,
-        tilt=None if tilt is None else Tilt(turn(tilt.rows, basis, threads=threads), tilt.mean @ basis, tilt.scales),
+        tilt=None
+        if tilt is None
+        else Tilt(small_product(tilt.rows, basis, threads=threads), tilt.mean @ basis, tilt.scales),
     )

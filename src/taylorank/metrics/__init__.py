@@ -1,6 +1,5 @@
 """Ranking metrics: of one user's list, of all lists together, of the whole ranking, of stated probabilities."""
 
-from taylorank.metrics.auc import auc
 from taylorank.metrics.bootstrap import bootstrap_means, percentile_interval, weighted_mean
 from taylorank.metrics.calibration import Reliability, calibration_error, listed_probability, reliability
 from taylorank.metrics.catalogue import CATALOGUE_METRICS, coverage, gini
@@ -31,6 +30,7 @@ from taylorank.metrics.ranked import (
     recall,
     recall_min,
 )
+from taylorank.metrics.roc import auc
 
 __all__ = [
     "CALIBRATION",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
-from taylorank.kernels.threads import on_own_threads
+from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.recommender import Lists, MixinBase
 from taylorank.ranking import similar_items, similar_users
 

@@ -17,7 +17,7 @@ import numpy as np
 from taylorank.checks import check_whole
 from taylorank.data import Interactions, merge, read_interactions
 from taylorank.errors import DataError, ParameterError
-from taylorank.kernels.threads import on_own_threads
+from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.checkpoint import open_checkpoint
 from taylorank.models.factor import FactorModel, Floats
 from taylorank.models.fitting import FitMonitor, FitProgress, Step, as_before_on_failure

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import Ids, Interactions, read_interactions
 from taylorank.errors import NotFittedError
-from taylorank.kernels.threads import on_own_threads
+from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.histories import over_items
 from taylorank.models.parameters import parameters_of, set_parameters
 from taylorank.models.training_record import TrainingRecord

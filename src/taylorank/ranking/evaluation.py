@@ -8,7 +8,7 @@ import numpy as np
 
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
-from taylorank.kernels.threads import threads
+from taylorank.kernels.thread_limit import threads
 from taylorank.metrics import DEFAULT, GAINS, Gain, bootstrap_means, percentile_interval, wanted_metrics
 from taylorank.metrics.bootstrap import check_confidence, check_resamples
 from taylorank.ranking.accumulators import Accumulator, Block, Task, accumulators_for

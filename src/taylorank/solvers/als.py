@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
-from taylorank.kernels import aligned_empty, gather_sum, gram, inverse, turn
+from taylorank.kernels import aligned_empty, gather_sum, gram, inverse, small_product
 from taylorank.kernels.backend import thread_count
 from taylorank.objectives import RG
 from taylorank.solvers.centred import CentredMatrix, project_out
@@ -97,7 +97,7 @@ def _random(matrix: CentredMatrix, factors: int, random_state: int) -> Floats:
 def half_step(rows: Floats, square: NDArray[np.float64], ridge: float) -> Floats:
     """Return rows · (square + ridge I)⁻¹."""
     solved = inverse(square + ridge * np.eye(len(square)))
-    return turn(rows, solved.astype(rows.dtype), threads=thread_count())
+    return small_product(rows, solved.astype(rows.dtype), threads=thread_count())
 
 
 def _loss(objective: RG, image: Floats, Q: Floats, users: NDArray[np.float64], penalty: float) -> float:

@@ -77,6 +77,6 @@ def subtract_outer(block: NDArray[Any], column: NDArray[Any], row: NDArray[Any],
 
 
 def _dot(vector: NDArray[Any], block: NDArray[Any]) -> NDArray[Any]:
-    """vᵀ X, without BLAS, whose threads would spin on beside those of the gather-sums (see `kernels.gram`)."""
+    """vᵀ X, without BLAS, whose threads would spin on beside those of the gather-sums (see `kernels.grams`)."""
     along: NDArray[Any] = np.einsum("i,ij->j", vector.astype(block.dtype, copy=False), block)
     return along

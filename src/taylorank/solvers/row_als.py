@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR
 from taylorank.kernels import RowSystem, row_solve
-from taylorank.kernels.row_solve import EXACT_UP_TO
+from taylorank.kernels.row_solver import EXACT_UP_TO
 from taylorank.objectives.weighted import ItemSums
 from taylorank.solvers.needs import Declared, check_allowed
 from taylorank.solvers.sweeps import AlsSweep, SweepState, run_sweeps

@@ -1,4 +1,4 @@
-"""Turn: many short rows times one small square matrix."""
+"""Many short rows times one small square matrix."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from taylorank.kernels.aligned import aligned_empty
 PADDED_TO = 16  # columns: native kernels read whole vectors
 
 
-def turn(rows: NDArray[Any], basis: NDArray[Any], *, out: NDArray[Any] | None = None, threads: int = 1) -> NDArray[Any]:
+def small_product(
+    rows: NDArray[Any], basis: NDArray[Any], *, out: NDArray[Any] | None = None, threads: int = 1
+) -> NDArray[Any]:
     """Return rows @ basis, (n, K) by (K, K), on our threads: those of BLAS would still spin when ours start.
 
-    >>> turn(np.array([[1.0, 2.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> small_product(np.array([[1.0, 2.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
     array([[2., 1.]])
     """
     if out is None:
@@ -24,7 +26,7 @@ def turn(rows: NDArray[Any], basis: NDArray[Any], *, out: NDArray[Any] | None = 
     if backend.native is None:
         return np.matmul(rows, basis, out=out)
     level = backend.simd_level()
-    backend.native.turn(np.ascontiguousarray(rows), padded(basis), out, level=level, threads=threads)
+    backend.native.small_product(np.ascontiguousarray(rows), padded(basis), out, level=level, threads=threads)
     return out
 
 

@@ -7,7 +7,7 @@
 namespace taylorank {
 
 template <class T>
-struct Turn {
+struct SmallProduct {
     const T* rows;  // (count, width)
     std::int64_t count;
     std::int64_t width;
@@ -19,6 +19,6 @@ struct Turn {
 
 // Rows [first, last).
 template <class T>
-using TurnRows = void (*)(const Turn<T>& problem, std::int64_t first, std::int64_t last);
+using SmallProductRows = void (*)(const SmallProduct<T>& problem, std::int64_t first, std::int64_t last);
 
 }  // namespace taylorank

@@ -1,5 +1,5 @@
-// The inner loops of turn. Compiled once per SIMD level.
-#include "turn.hpp"
+// The inner loops of the small product: many short rows times one small matrix. Compiled once per SIMD level.
+#include "small_product.hpp"
 
 #include "syrk.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 // Up to tile_rows rows from `first` on, columns [column, column + vectors lanes); missing rows repeat the last.
 template <class T, int vectors>
-void turn_tile(const Turn<T>& p, std::int64_t first, std::int64_t last, std::int64_t column) {
+void small_product_tile(const SmallProduct<T>& p, std::int64_t first, std::int64_t last, std::int64_t column) {
     const T* rows[tile_rows];
     for (int i = 0; i < tile_rows; ++i) rows[i] = p.rows + (first + i < last ? first + i : last - 1) * p.width;
     Vector<T> sums[tile_rows][vectors] = {};
@@ -32,17 +32,17 @@ void turn_tile(const Turn<T>& p, std::int64_t first, std::int64_t last, std::int
 namespace TAYLORANK_LEVEL {
 
 template <class T>
-void turn_rows(const Turn<T>& p, std::int64_t first, std::int64_t last) {
+void small_product_rows(const SmallProduct<T>& p, std::int64_t first, std::int64_t last) {
     for (std::int64_t x = first; x < last; x += tile_rows) {
         std::int64_t column = 0;
         for (; column + 2 * lanes<T> <= p.stride && column < p.out_width; column += 2 * lanes<T>)
-            turn_tile<T, 2>(p, x, last, column);
-        if (column < p.out_width) turn_tile<T, 1>(p, x, last, column);
+            small_product_tile<T, 2>(p, x, last, column);
+        if (column < p.out_width) small_product_tile<T, 1>(p, x, last, column);
     }
 }
 
-template void turn_rows<float>(const Turn<float>&, std::int64_t, std::int64_t);
-template void turn_rows<double>(const Turn<double>&, std::int64_t, std::int64_t);
+template void small_product_rows<float>(const SmallProduct<float>&, std::int64_t, std::int64_t);
+template void small_product_rows<double>(const SmallProduct<double>&, std::int64_t, std::int64_t);
 
 }  // namespace TAYLORANK_LEVEL
 }  // namespace taylorank

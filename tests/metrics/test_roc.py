@@ -9,7 +9,7 @@ from scipy import sparse, stats
 
 from taylorank.data import CSR
 from taylorank.metrics import auc
-from taylorank.metrics.auc import places_in_rows
+from taylorank.metrics.roc import places_in_rows
 
 
 def rows_of(table):

@@ -12,7 +12,7 @@ from taylorank.kernels import backend, row_reference
 from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.checked import check_finite, checked_array, checked_factors
 from taylorank.kernels.row_system import RowSystem, checked_system, rotated
-from taylorank.kernels.turn import PADDED_TO, padded, turn
+from taylorank.kernels.small_products import PADDED_TO, padded, small_product
 
 Method = Literal["auto", "cholesky", "cg", "blocks"]
 METHODS = ("auto", "cholesky", "cg", "blocks")
@@ -87,10 +87,12 @@ def _solve_rotated(
 ) -> NDArray[Any]:
     eigenvalues, vectors = np.linalg.eigh(system.gram.astype(np.float64))
     basis = vectors.astype(factors.dtype)
-    turned = None if start is None else turn(start, basis, threads=threads)
+    rotated_start = None if start is None else small_product(start, basis, threads=threads)
     system = rotated(system, basis, eigenvalues, threads=threads)
-    result = _solve(system, turn(factors, basis, threads=threads), method, turned, steps, block, threads)
-    return turn(result, basis.T, out=turned, threads=threads)
+    result = _solve(
+        system, small_product(factors, basis, threads=threads), method, rotated_start, steps, block, threads
+    )
+    return small_product(result, basis.T, out=rotated_start, threads=threads)
 
 
 def _solve(

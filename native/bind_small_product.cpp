@@ -1,4 +1,4 @@
-// Python binding of turn: shapes are checked here, before memory is read.
+// Python binding of the small product: shapes are checked here, before memory is read.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -20,24 +20,24 @@ namespace {
 template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-TurnRows<float> kernel_of(const Level& level, float) { return level.turn_float; }
-TurnRows<double> kernel_of(const Level& level, double) { return level.turn_double; }
+SmallProductRows<float> kernel_of(const Level& level, float) { return level.small_product_float; }
+SmallProductRows<double> kernel_of(const Level& level, double) { return level.small_product_double; }
 
 template <class T>
 void bind(nb::module_& module) {
     module.def(
-        "turn",
+        "small_product",
         [](Matrix<const T> rows, Matrix<const T> basis, Matrix<T> out, const std::string& level, int threads) {
             const nb::gil_scoped_release unlocked;
             if (out.shape(0) != rows.shape(0) || out.shape(1) > basis.shape(1) || rows.shape(1) > basis.shape(0) ||
                 basis.shape(1) % padded_to != 0)
                 throw std::invalid_argument("rows, basis and out do not fit");
             const auto count = static_cast<std::int64_t>(rows.shape(0));
-            const Turn<T> problem{rows.data(),  count,
+            const SmallProduct<T> problem{rows.data(),  count,
                                   static_cast<std::int64_t>(rows.shape(1)),
                                   basis.data(), static_cast<std::int64_t>(basis.shape(1)),
                                   out.data(),   static_cast<std::int64_t>(out.shape(1))};
-            const TurnRows<T> kernel = kernel_of(level_named(level), T{});
+            const SmallProductRows<T> kernel = kernel_of(level_named(level), T{});
             constexpr std::int64_t together = 512;
             parallel_for((count + together - 1) / together, threads, [&](std::int64_t c) {
                 kernel(problem, c * together, std::min((c + 1) * together, count));
@@ -48,7 +48,7 @@ void bind(nb::module_& module) {
 
 }  // namespace
 
-void bind_turn(nb::module_& module) {
+void bind_small_product(nb::module_& module) {
     bind<float>(module);
     bind<double>(module);
 }
