@@ -22,7 +22,6 @@ from taylorank.cli import (
     train,
     tune,
 )
-from taylorank.cli.old_spellings import respelled
 from taylorank.cli.options import INVOKED, OPTIONS
 from taylorank.errors import TaylorankError
 
@@ -37,6 +36,12 @@ Start with one of these:
     taylorank tune ml-1m --out model.tr       find good parameters first
     taylorank compare ml-1m --report r.html   find the best model
 """
+
+# Commands of earlier versions, and what does their work now.
+MOVED = {
+    name: f"make {name}{rest} or python -m research.{name}"
+    for name, rest in (("claims", ""), ("bench", " NAME=…"), ("reproduce", " TABLE=…"))
+}
 
 
 def version_line() -> str:
@@ -67,16 +72,27 @@ app.command(datasets.app)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line of taylorank."""
-    run_app(app, arguments, rewrite=respelled)
+    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    if tokens and tokens[0] in MOVED:
+        _fail(f"{tokens[0]} is no part of the installed package; in a checkout run {MOVED[tokens[0]]}", 2)
+    run_app(app, tokens, rewrite=respelled)
 
 
 def run_app(
-    app: App, arguments: Sequence[str] | None = None, *, rewrite: Callable[[Sequence[str]], list[str]] = list
+    app: App,
+    arguments: Sequence[str] | None = None,
+    *,
+    program: str = "taylorank",
+    rewrite: Callable[[Sequence[str]], list[str]] = list,
 ) -> None:
-    """Run a command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
+    """Run a command line; exit with 2 and one clear line on bad input, 130 when interrupted.
+
+    `program` is what stands before the arguments in the command that records name; `rewrite` changes the arguments
+    before they are parsed.
+    """
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     tokens = rewrite(sys.argv[1:] if arguments is None else arguments)
-    INVOKED.set(tuple(tokens))
+    INVOKED.set((*program.split(), *tokens))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without × or → shows ? there
             stream.reconfigure(errors="replace")

@@ -98,10 +98,10 @@ def cutoffs(text: str) -> list[int]:
         raise ParameterError(f"--k {text!r} is not a list of cutoffs", "write whole numbers, such as 10,20") from None
 
 
-# What the command line was called with, for records that name the command that made them.
-INVOKED: ContextVar[tuple[str, ...]] = ContextVar("INVOKED", default=())
+# The program and its arguments, for records that name the command that made them.
+INVOKED: ContextVar[tuple[str, ...]] = ContextVar("INVOKED", default=("taylorank",))
 
 
 def command_line() -> str:
     """Return the command that is running, as a shell takes it."""
-    return shlex.join(["taylorank", *INVOKED.get()])
+    return shlex.join(INVOKED.get())

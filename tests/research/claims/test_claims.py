@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from pathlib import Path
 
 import pytest
 
 from research.claims import CLAIMS, VERDICTS, claim_named, from_records, regimes, run_claim, run_claims
 from research.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED, Claim, decide, plain
-from research.claims.figures import FOLDER, chart, draw, has_figure, rows
-from research.claims.page import PILOT, main, page
-from taylorank import cli
+from research.pages.claim_figures import FOLDER, chart, draw_claims, has_figure, rows
+from research.pages.claims import PILOT, made, page
+from research.places import HERE, Places
 from taylorank.errors import ParameterError
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
-RECORD = json.loads((DOCS / "claims.json").read_text(encoding="utf-8"))
+FILES = HERE.records / "claims"
+RECORD = json.loads((FILES / "claims.json").read_text(encoding="utf-8"))
 KEPT = {record["id"]: record for record in RECORD["claims"]}
-HEAVY = {f"docs/{path.name}": json.loads(path.read_text()) for path in sorted(DOCS.glob("claims_*.json"))}
-TESTED = {record["id"]: record for file in HEAVY.values() for record in file["claims"]}
+HEAVY = [json.loads((FILES / f"{name}.json").read_text(encoding="utf-8")) for name in ("heavy", "nce")]
+TESTED = {record["id"]: record for file in HEAVY for record in file["claims"]}
 QUICK = ("rg2-square-form", "rg2-bounds-softmax")
 
 
@@ -58,7 +57,7 @@ def test_a_changed_experiment_turns_the_verdict(claim, measured):
 
 
 @pytest.mark.parametrize("claim", LIGHT, ids=lambda claim: claim.id)
-def test_the_file_in_the_docs_has_these_verdicts(claim, measured):
+def test_the_record_has_these_verdicts(claim, measured):
     skip_without_needs(claim)
     kept = KEPT[claim.id]
     judgement = claim.judge(measured(claim))
@@ -69,7 +68,7 @@ def test_the_file_in_the_docs_has_these_verdicts(claim, measured):
 
 def test_every_claim_is_in_the_file_and_no_other():
     assert list(KEPT) == list(CLAIMS)
-    assert RECORD["command"] == "taylorank claims --json docs/claims.json"
+    assert RECORD["command"] == "python -m research.claims --json research/records/claims/claims.json"
     for record in KEPT.values():
         assert record["verdict"] in VERDICTS
         assert record["reason"]
@@ -109,27 +108,28 @@ def test_the_fast_claims_together_take_less_than_three_minutes():
 
 
 def test_the_page_is_made_from_the_file():
-    written = (DOCS / "claims.md").read_text(encoding="utf-8")
-    assert written == page(RECORD, file="docs/claims.json", name="docs/claims.md", heavy=HEAVY)
+    written = (HERE.docs / "claims.md").read_text(encoding="utf-8")
+    assert written == page(RECORD, HEAVY)
     for record in (KEPT | TESTED).values():
         assert f"### {record['id']}\n\n**{record['verdict']}**" in written
     for line in written.splitlines():
         if line.startswith("!["):
-            assert (DOCS / line.split("](")[1][:-1]).is_file()
+            assert (HERE.docs / line.split("](")[1][:-1]).is_file()
 
 
 def test_the_page_names_what_was_settled_after_pilot_runs():
     assert set(PILOT) <= set(CLAIMS)
-    head = page(RECORD, file="docs/claims.json", name="docs/claims.md").split("| | claim |")[0]
+    head = page(RECORD).split("| | claim |")[0]
     assert all(name in head for name in PILOT)
 
 
 def test_another_verdict_reaches_the_page(tmp_path):
     record = json.loads(json.dumps(RECORD))
     record["claims"][0]["verdict"] = FAILS
-    (tmp_path / "claims.json").write_text(json.dumps(record), encoding="utf-8")
-    main(tmp_path / "claims.json", tmp_path / "claims.md")
-    assert f"### {record['claims'][0]['id']}\n\n**{FAILS}**" in (tmp_path / "claims.md").read_text(encoding="utf-8")
+    places = Places(tmp_path)
+    (places.records / "claims").mkdir(parents=True)
+    (places.records / "claims" / "claims.json").write_text(json.dumps(record), encoding="utf-8")
+    assert f"### {record['claims'][0]['id']}\n\n**{FAILS}**" in made("claims", places)
 
 
 def test_figures_show_the_numbers(tmp_path):
@@ -140,7 +140,7 @@ def test_figures_show_the_numbers(tmp_path):
         (values,) = chart(record)["datasets"].values()
         assert values == rows(record)
         assert values
-    (file,) = draw(with_figures[:1], tmp_path / FOLDER)
+    (file,) = draw_claims(with_figures[:1], tmp_path / FOLDER)
     assert file.read_text(encoding="utf-8").startswith("<svg")
 
 
@@ -161,7 +161,7 @@ def test_without_torch_a_claim_says_what_to_install(monkeypatch):
 def test_heavy_claims_run_only_when_named(monkeypatch):
     heavy = next(claim for claim in CLAIMS.values() if claim.heavy)
     assert run_claim(heavy, with_heavy=False)["verdict"] == UNTESTED
-    assert f"taylorank claims {heavy.id}" in run_claim(heavy, with_heavy=False)["reason"]
+    assert f"python -m research.claims {heavy.id}" in run_claim(heavy, with_heavy=False)["reason"]
 
 
 def test_all_heavy_claims_run_when_asked_for(monkeypatch, tmp_path):
@@ -183,15 +183,7 @@ def test_an_unknown_id_is_refused():
         run_claims(["rg3"])
 
 
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
-def test_the_command_prints_verdicts_and_writes_the_file(tmp_path, capsys):
+def test_the_command_prints_verdicts_and_writes_the_file(run, tmp_path, capsys):
     file = tmp_path / "new" / "claims.json"
     assert run("claims", *QUICK, "--json", str(file)) == 0
     shown = capsys.readouterr().out
@@ -204,18 +196,18 @@ def test_the_command_prints_verdicts_and_writes_the_file(tmp_path, capsys):
         assert {"id", "source", "statement", "verdict", "numbers"} <= record.keys()
 
 
-def test_quiet_prints_nothing(capsys):
+def test_quiet_prints_nothing(run, capsys):
     assert run("claims", QUICK[0], "--quiet") == 0
     assert capsys.readouterr().out == ""
 
 
-def test_help_has_an_example(capsys):
+def test_help_has_an_example(run, capsys):
     assert run("claims", "--help") == 0
-    assert "Example: taylorank claims" in capsys.readouterr().out
+    assert "Example: python -m research.claims" in capsys.readouterr().out
 
 
-def test_the_list_tests_nothing(monkeypatch, capsys):
-    monkeypatch.setattr("taylorank.cli.claims.run_claims", lambda *_, **__: pytest.fail("ran"))
+def test_the_list_tests_nothing(run, monkeypatch, capsys):
+    monkeypatch.setattr("research.claims.command.run_claims", lambda *_, **__: pytest.fail("ran"))
     assert run("claims", "--list") == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in CLAIMS)
@@ -229,15 +221,15 @@ def test_the_list_tests_nothing(monkeypatch, capsys):
         (("claims", QUICK[0], "--seed", "soon"), "--seed"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(arguments, words, capsys):
+def test_bad_input_is_one_line_and_exit_code_2(run, arguments, words, capsys):
     assert run(*arguments) == 2
     line = capsys.readouterr().err
     assert words in line
     assert line.count("\n") == 1
 
 
-def test_a_file_that_cannot_be_written_is_known_before_the_work(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("taylorank.cli.claims.run_claims", lambda *_, **__: pytest.fail("ran"))
+def test_a_file_that_cannot_be_written_is_known_before_the_work(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("research.claims.command.run_claims", lambda *_, **__: pytest.fail("ran"))
     blocked = tmp_path / "file"
     blocked.write_text("")
     assert run("claims", QUICK[0], "--json", str(blocked / "claims.json")) == 2

@@ -6,7 +6,7 @@
 
 `get("ml-1m", cleaning="paper")` gives the interactions as the papers clean them; `published_split("gowalla")` the
 train and test parts that others report numbers on. Set `TAYLORANK_DATA` to folders of your own, and
-`TAYLORANK_CACHE` to where downloads go.
+`TAYLORANK_CACHE` to where downloads go; `register` adds a data set of your own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from taylorank.data.datasets.fetch import Progress
 from taylorank.data.datasets.places import Located, at_path, cache_folder, locate
-from taylorank.data.datasets.registry import Cleaning, Counts, Dataset, File, info, names
+from taylorank.data.datasets.registry import Cleaning, Counts, Dataset, File, info, names, register
 from taylorank.data.interactions import Interactions
 from taylorank.deprecation import renamed
 from taylorank.errors import DataError
@@ -33,6 +33,7 @@ __all__ = [
     "names",
     "path",
     "published_split",
+    "register",
 ]
 
 
