@@ -1,4 +1,4 @@
-"""`taylorank claims`: every claim of the papers, put to the test here and now."""
+"""`python -m research.claims`: every claim of the papers, put to the test here and now."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def claims(
     Claims on real data, one of which runs for an hour, are tested only if they are named or with --heavy.
     docs/claims.md is the page made from the files.
 
-    Example: taylorank claims rg2-bounds-softmax nce-bias-never-vanishes --json claims.json
+    Example: python -m research.claims rg2-bounds-softmax nce-bias-never-vanishes --json claims.json
     """
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     chosen = [claim_named(name).id for name in ids or [name for name, one in CLAIMS.items() if heavy and one.heavy]]

@@ -1,4 +1,4 @@
-"""`taylorank reproduce`: a table of the papers, run on your files."""
+"""`python -m research.reproduce`: a table of the papers, run on your files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def reproduce(
 
     Without torch the closed forms run alone. Rows that --with brings are not run again.
 
-    Example: taylorank reproduce ml-10m --path ml-10m.zip --models rg2-paper,wrmf-paper,softmax --json ml-10m.json
+    Example: python -m research.reproduce ml-10m --path ml-10m.zip --models rg2-paper,wrmf-paper,softmax --json ml-10m.json
     """
     console = console_of(quiet)
     table = table_named(dataset)

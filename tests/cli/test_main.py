@@ -155,6 +155,18 @@ def command(*words, **environment):
 SMALL = ("run", "--users", "60", "--items", "30", "--interactions", "600")
 
 
+@pytest.mark.parametrize("name", ["claims", "bench", "reproduce"])
+def test_what_moved_to_research_says_where_it_is(name, capsys):
+    for arguments in ((name,), (name, "--help"), (name, "one", "--json", "f.json")):
+        assert run(*arguments) == 2
+        line = capsys.readouterr().err
+        assert f"make {name}" in line
+        assert f"python -m research.{name}" in line
+        assert line.count("\n") == 1
+    assert run("--help") == 0
+    assert name not in capsys.readouterr().out
+
+
 def test_terminals_of_any_kind(tmp_path):
     for environment in ({"PYTHONIOENCODING": "latin-1"}, {"COLUMNS": "0"}, {"COLUMNS": "30"}, {"TERM": "dumb"}):
         arguments, env = command(*SMALL, "--out", "o", **environment)

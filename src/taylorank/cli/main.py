@@ -37,6 +37,12 @@ Start with one of these:
     taylorank datasets stats ratings.csv    what a file holds
 """
 
+# Commands of earlier versions, and what does their work now.
+MOVED = {
+    name: f"make {name}{rest} or python -m research.{name}"
+    for name, rest in (("claims", ""), ("bench", " NAME=…"), ("reproduce", " TABLE=…"))
+}
+
 
 def version_line() -> str:
     """Return the version, and which kernels are in use."""
@@ -59,14 +65,17 @@ app.command(datasets.app)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line of taylorank."""
-    run_app(app, arguments)
+    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    if tokens and tokens[0] in MOVED:
+        _fail(f"{tokens[0]} is no part of the installed package; in a checkout run {MOVED[tokens[0]]}", 2)
+    run_app(app, tokens)
 
 
 def run_app(app: App, arguments: Sequence[str] | None = None) -> None:
     """Run a command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     tokens = list(sys.argv[1:] if arguments is None else arguments)
-    INVOKED.set(tuple(tokens))
+    INVOKED.set((*app.name[0].split(), *tokens))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without × or → shows ? there
             stream.reconfigure(errors="replace")

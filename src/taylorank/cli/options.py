@@ -44,10 +44,10 @@ class FileOptions:
 
 NO_OPTIONS = FileOptions()
 
-# What the command line was called with, for records that name the command that made them.
-INVOKED: ContextVar[tuple[str, ...]] = ContextVar("INVOKED", default=())
+# The program and its arguments, for records that name the command that made them.
+INVOKED: ContextVar[tuple[str, ...]] = ContextVar("INVOKED", default=("taylorank",))
 
 
 def command_line() -> str:
     """Return the command that is running, as a shell takes it."""
-    return shlex.join(["taylorank", *INVOKED.get()])
+    return shlex.join(INVOKED.get())

@@ -12,7 +12,6 @@ from research.claims import CLAIMS, VERDICTS, claim_named, from_records, regimes
 from research.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED, Claim, decide, plain
 from research.claims.figures import FOLDER, chart, draw, has_figure, rows
 from research.claims.page import PILOT, main, page
-from taylorank import cli
 from taylorank.errors import ParameterError
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -183,15 +182,7 @@ def test_an_unknown_id_is_refused():
         run_claims(["rg3"])
 
 
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
-def test_the_command_prints_verdicts_and_writes_the_file(tmp_path, capsys):
+def test_the_command_prints_verdicts_and_writes_the_file(run, tmp_path, capsys):
     file = tmp_path / "new" / "claims.json"
     assert run("claims", *QUICK, "--json", str(file)) == 0
     shown = capsys.readouterr().out
@@ -204,18 +195,18 @@ def test_the_command_prints_verdicts_and_writes_the_file(tmp_path, capsys):
         assert {"id", "source", "statement", "verdict", "numbers"} <= record.keys()
 
 
-def test_quiet_prints_nothing(capsys):
+def test_quiet_prints_nothing(run, capsys):
     assert run("claims", QUICK[0], "--quiet") == 0
     assert capsys.readouterr().out == ""
 
 
-def test_help_has_an_example(capsys):
+def test_help_has_an_example(run, capsys):
     assert run("claims", "--help") == 0
-    assert "Example: taylorank claims" in capsys.readouterr().out
+    assert "Example: python -m research.claims" in capsys.readouterr().out
 
 
-def test_the_list_tests_nothing(monkeypatch, capsys):
-    monkeypatch.setattr("taylorank.cli.claims.run_claims", lambda *_, **__: pytest.fail("ran"))
+def test_the_list_tests_nothing(run, monkeypatch, capsys):
+    monkeypatch.setattr("research.claims.command.run_claims", lambda *_, **__: pytest.fail("ran"))
     assert run("claims", "--list") == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in CLAIMS)
@@ -229,15 +220,15 @@ def test_the_list_tests_nothing(monkeypatch, capsys):
         (("claims", QUICK[0], "--seed", "soon"), "--seed"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(arguments, words, capsys):
+def test_bad_input_is_one_line_and_exit_code_2(run, arguments, words, capsys):
     assert run(*arguments) == 2
     line = capsys.readouterr().err
     assert words in line
     assert line.count("\n") == 1
 
 
-def test_a_file_that_cannot_be_written_is_known_before_the_work(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("taylorank.cli.claims.run_claims", lambda *_, **__: pytest.fail("ran"))
+def test_a_file_that_cannot_be_written_is_known_before_the_work(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("research.claims.command.run_claims", lambda *_, **__: pytest.fail("ran"))
     blocked = tmp_path / "file"
     blocked.write_text("")
     assert run("claims", QUICK[0], "--json", str(blocked / "claims.json")) == 2

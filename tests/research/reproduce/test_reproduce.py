@@ -1,4 +1,4 @@
-"""`taylorank reproduce` on small files in the originals' formats: the papers' protocol, columns and numbers."""
+"""`python -m research.reproduce` on small files in the originals' formats: the papers' protocol, columns and numbers."""
 
 from __future__ import annotations
 
@@ -14,20 +14,11 @@ import taylorank as tr
 from research.reproduce import TABLES, left_out, table_named
 from research.reproduce.printed import TABLE_3
 from research.reproduce.run import chosen_models, data_of, joined, models_of, needs_torch, reproduce
-from taylorank import cli
 from taylorank.errors import DataError
 from taylorank.selection.contenders import contenders
 from taylorank.selection.record import load_record, save_record
 
 QUICK = ("--models", "rg2-paper,popularity,ials", "--trials", "1", "--seeds", "1")
-
-
-def run(*arguments: str) -> int:
-    try:
-        cli.main(list(arguments))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +32,7 @@ def short(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_user_with_the_files_gets_the_table(name, tmp_path, capsys):
+def test_a_user_with_the_files_gets_the_table(run, name, tmp_path, capsys):
     path = FILES[name](tmp_path)
     assert run("reproduce", name, "--path", str(path), *QUICK, "--json", "out/r.json") == 0
     shown = capsys.readouterr().out
@@ -65,7 +56,7 @@ def test_a_user_with_the_files_gets_the_table(name, tmp_path, capsys):
     assert "written: out/r.json" in shown
 
 
-def test_gradients_take_part_on_equal_budgets(tmp_path):
+def test_gradients_take_part_on_equal_budgets(run, tmp_path):
     pytest.importorskip("torch")
     path = FILES["electronics"](tmp_path)
     chosen = ("--models", "softmax,uib/lightgcn,wrmf-paper", "--trials", "1", "--seeds", "1", "--epochs", "2")
@@ -95,7 +86,7 @@ def test_unpacked_files_do_as_well(tmp_path):
         assert one.user_ids.tolist() == other.user_ids.tolist()
 
 
-def test_published_splits_are_taken_as_they_are(tmp_path):
+def test_published_splits_are_taken_as_they_are(run, tmp_path):
     lines = {part: [] for part in ("train", "test")}
     for user in range(USERS):
         met = [item for one, item in pairs() if one == user]
@@ -111,7 +102,7 @@ def test_published_splits_are_taken_as_they_are(tmp_path):
     assert record["data"]["interactions"] == 20 * USERS
 
 
-def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
+def test_an_interrupted_run_goes_on(run, tmp_path, monkeypatch):
     path = str(FILES["ml-10m"](tmp_path))
     words = ("reproduce", "ml-10m", "--path", path, *QUICK, "--json", "r.json", "--quiet")
     fit, calls = tr.IALS.fit, []
@@ -133,7 +124,7 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
     assert len(calls) == 1
 
 
-def test_records_made_elsewhere_are_joined_and_not_run_again(tmp_path, capsys):
+def test_records_made_elsewhere_are_joined_and_not_run_again(run, tmp_path, capsys):
     path = str(FILES["ml-10m"](tmp_path))
     words = ("reproduce", "ml-10m", "--path", path, "--trials", "1", "--seeds", "1")
     assert run(*words, "--models", "rg2-paper,popularity", "--json", "a.json", "--quiet") == 0
@@ -153,7 +144,7 @@ def test_records_made_elsewhere_are_joined_and_not_run_again(tmp_path, capsys):
     assert "wrmf-paper" in names
 
 
-def test_records_of_other_data_are_refused(tmp_path, capsys):
+def test_records_of_other_data_are_refused(run, tmp_path, capsys):
     small = tr.planted(100, 70, interactions=2500)
     tr.compare(small, ["popularity"], seeds=(0,), trials=1, file="b.json")
     path = str(FILES["ml-10m"](tmp_path))
@@ -172,14 +163,14 @@ def test_the_same_data_from_npz_have_the_same_fingerprint(tmp_path):
     assert list(joined(table, [ours, there])["models"]) == ["ease", "popularity"]
 
 
-def test_without_torch_the_closed_forms_run_and_the_rest_is_named(tmp_path, monkeypatch, capsys):
+def test_without_torch_the_closed_forms_run_and_the_rest_is_named(run, tmp_path, monkeypatch, capsys):
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "torch" else real(name, *more))
     small = TABLES["ml-10m"]
     assert chosen_models(small, None) == [name for name in models_of(small) if not needs_torch(name)]
     assert "softmax/lightgcn" in left_out(models_of(small))
     path = str(FILES["ml-10m"](tmp_path))
-    monkeypatch.setattr("taylorank.cli.reproduce.chosen_models", lambda *_: ["popularity"])  # the rest takes long
+    monkeypatch.setattr("research.reproduce.command.chosen_models", lambda *_: ["popularity"])  # the rest takes long
     assert run("reproduce", "ml-10m", "--path", path, "--trials", "1", "--seeds", "1") == 0
     told = short(capsys.readouterr().out)
     assert "left out: bpr, bce, sampled-softmax," in told
@@ -202,7 +193,7 @@ def test_without_torch_the_closed_forms_run_and_the_rest_is_named(tmp_path, monk
         (("ml-10m", "--joint", "both.json"), "nothing to join"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(arguments, words, capsys):
+def test_bad_input_is_one_line_and_exit_code_2(run, arguments, words, capsys):
     Path("torn.zip").write_bytes(b"PK\x03\x04 no more")
     assert run("reproduce", *arguments) == 2
     line = capsys.readouterr().err
@@ -210,16 +201,16 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, words, capsys):
     assert line.count("\n") == 1
 
 
-def test_asking_for_gradients_without_torch_is_bad_input(monkeypatch, capsys):
+def test_asking_for_gradients_without_torch_is_bad_input(run, monkeypatch, capsys):
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "torch" else real(name, *more))
     assert run("reproduce", "ml-10m", "--models", "rg2-paper,softmax") == 2
     assert "softmax: torch is not installed; pip install 'taylorank[torch]'" in capsys.readouterr().err
 
 
-def test_help_has_an_example(capsys):
+def test_help_has_an_example(run, capsys):
     assert run("reproduce", "--help") == 0
-    assert "Example: taylorank reproduce" in capsys.readouterr().out
+    assert "Example: python -m research.reproduce" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)

@@ -1,0 +1,25 @@
+"""How tests call the commands of research."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+import pytest
+
+from taylorank.cli.main import run_app
+
+
+@pytest.fixture
+def run() -> Callable[..., int]:
+    """`python -m research.COMMAND arguments…` in this process; the exit code."""
+
+    def called(command: str, *arguments: object) -> int:
+        app = importlib.import_module(f"research.{command}.__main__").app
+        try:
+            run_app(app, list(map(str, arguments)))
+        except SystemExit as end:
+            return int(end.code or 0)
+        return 0
+
+    return called
