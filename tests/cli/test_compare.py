@@ -9,7 +9,7 @@ import pytest
 
 import taylorank as tr
 from taylorank import cli
-from taylorank.selection.record import load_record
+from taylorank.report.record import load_record
 
 
 def run(*arguments: str) -> int:

@@ -15,7 +15,7 @@ from taylorank.ranking import evaluate
 from taylorank.ranking.protocol import PROTOCOLS, protocol
 from taylorank.selection import Choice, Comparison, compare
 from taylorank.selection.peers import PEERS
-from taylorank.selection.record import load_record
+from taylorank.report.record import load_record
 
 SMALL = {"ease": {"regularization": Choice((1.0, 30.0, 1000.0))}, "rg2": {"factors": Choice((2, 4, 8))}}
 TIMES = {"seconds", "fit_seconds", "evaluate_seconds", "tuning_seconds", "peak_memory_bytes", "written", "parts"}

@@ -27,6 +27,7 @@ from taylorank.report.words import further_sentences, lead_sentence
 from taylorank.selection import CompareProgress, Comparison
 from taylorank.selection import compare as compare_models
 from taylorank.selection.contenders import contenders, known_names
+from taylorank.selection.per_user import kept_path
 
 NAMES = ", ".join(known_names())
 Result = TypeVar("Result")
@@ -46,6 +47,9 @@ def compare(
     metrics: Annotated[str | None, Parameter(help="Metrics with commas between; else the protocol's.")] = None,
     k: Annotated[str, Parameter(help="Cutoffs of metrics named without one.")] = "10,20",
     json: Annotated[Path | None, Parameter(help="File for all results; the same command goes on from it.")] = None,
+    per_user: Annotated[
+        bool, Parameter(help="Keep each user's values beside --json, to test later models against.", negative=())
+    ] = False,
     report: Annotated[Path | None, Parameter(help="File for the report (HTML).")] = None,
     core: Annotated[int | None, Parameter(help="First keep users and items with this many interactions.")] = None,
     cleaning: Annotated[str | None, Parameter(help="For data sets: raw, paper, …")] = None,
@@ -67,6 +71,8 @@ def compare(
     contenders(chosen)  # a wrong name is found before the data is read
     if seeds < 1:
         raise ParameterError(f"--seeds {seeds} repeats nothing", "give 1 or more")
+    if per_user and json is None:
+        raise ParameterError("--per-user has no file to stand beside", "give --json too")
     if report is not None:
         require_extra()
     with ExitStack() as folders:
@@ -82,6 +88,7 @@ def compare(
             "metrics": None if metrics is None else words(metrics, "--metrics"),
             "k": _cutoffs(k),
             "file": json,
+            "per_user": per_user,
             "name": Path(data).name,
             "command": command_line(),
         }
@@ -93,7 +100,7 @@ def compare(
         if report is not None:
             write_report(found.record, report)
     _tell(found, console)
-    for path in (json, report):
+    for path in (json, kept_path(json) if json is not None and per_user else None, report):
         if path is not None:
             console.print(f"written: {path}")
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from taylorank.output import output_folder
 from taylorank.report import require_extra, write_report
-from taylorank.selection.record import load_record
+from taylorank.report.record import load_record
 
 
 def report(

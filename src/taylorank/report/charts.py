@@ -10,13 +10,13 @@ import math
 from typing import Any
 
 from taylorank.report.numbers import metric_label
+from taylorank.report.record import Record
 from taylorank.report.series import Series
 from taylorank.report.words import label, ranking
 
 HEIGHT = 300
 LEAST_SECONDS = 1e-4  # what a clock can tell; a logarithm needs some number
 
-Record = dict[str, Any]
 Spec = dict[str, Any]
 
 

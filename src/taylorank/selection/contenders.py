@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from taylorank.errors import ParameterError
+from taylorank.models import RG2, RGX, WRMF
 from taylorank.models.estimator import settled_params
+from taylorank.models.recommender import Recommender
 from taylorank.registry import MODELS, composition, model_named
 from taylorank.selection import peers
 from taylorank.selection.neural_space import neural_space
-from taylorank.selection.papers import VARIANTS
-from taylorank.selection.space import SPACES, Space, described
+from taylorank.selection.space import SPACES, Choice, Space, described
 from taylorank.training import Neural
 from taylorank.training.names import LOSS_NAMES
 
@@ -48,6 +49,28 @@ class Contender:
             "params": settled_params(self.estimator) if self.params() else {},
             "space": described(self.space),
         }
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A model as the papers have it, with the grid that their appendix names."""
+
+    label: str
+    make: Callable[[], Recommender]
+    space: Space
+
+
+_THRESHOLDS = Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
+# RG: γ = 0, ρ = 1, K = 64, every threshold (the papers' λ grid lies in it). WRMF: α ≤ 8, λ ≤ 0.1, 20 settings.
+VARIANTS: dict[str, Variant] = {
+    "rg2-paper": Variant("RG2, papers'", RG2.paper, {"regularization": _THRESHOLDS}),
+    "rgx-paper": Variant("RGX, papers'", RGX.paper, {"regularization": _THRESHOLDS}),
+    "wrmf-paper": Variant(
+        "WRMF, papers' grid",
+        WRMF,
+        {"alpha": Choice((0.5, 1.0, 2.0, 4.0, 8.0)), "regularization": Choice((0.0, 0.001, 0.01, 0.1))},
+    ),
+}
 
 
 def known_names() -> list[str]:
