@@ -17,11 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from taylorank.report.markdown import filled, found, rewrite
-
 from research.bench.convergence import NAMES
 from taylorank.output import atomic_path
-from taylorank.report.record import load_record
+from taylorank.report.markdown import filled, found, rewrite
+from taylorank.selection.record import load_record
 
 LINK = re.compile(r"\[record\]\(((?:optimisers|reports)/\S+?\.json)\)")
 # What the papers say of RG² by each optimiser (001, Table 2).

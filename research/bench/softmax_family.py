@@ -20,15 +20,14 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from taylorank.selection.join import join_records
-
 from taylorank.data import Interactions
 from taylorank.models.recommender import Recommender
 from taylorank.ranking.protocol import EvaluationProtocol, LeaveOneOut, PublishedSplit, Ratio
 from taylorank.registry import model_named
-from taylorank.report.record import load_record, save_record
 from taylorank.selection import compare
+from taylorank.selection.join import join_records
 from taylorank.selection.neural_space import OVER_ALL_ITEMS, neural_space
+from taylorank.selection.record import load_record, save_record
 from taylorank.selection.space import Choice, Range, Space
 from taylorank.training import Neural
 from taylorank.training.names import LOSS_NAMES

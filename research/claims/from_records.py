@@ -9,7 +9,7 @@ from typing import Any
 from research.claims.claim import UNTESTED, Claim, Judgement, Numbers, decide
 from research.reproduce.gather import Gathered, gather, of_record
 from research.reproduce.tables import MF, RECOMMENDATION, TABLES
-from taylorank.report.record import Record
+from taylorank.selection.record import Record
 from taylorank.selection.summary import summarise
 
 GROUP = "On real data"

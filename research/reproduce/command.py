@@ -23,8 +23,8 @@ from taylorank.cli.datasets import download_bar
 from taylorank.cli.options import command_line
 from taylorank.errors import ParameterError
 from taylorank.output import output_folder
-from taylorank.report.record import Record, load_record, save_record
 from taylorank.report.words import lead_sentence
+from taylorank.selection.record import Record, load_record, save_record
 
 WIDEST = 250
 

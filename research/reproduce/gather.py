@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from research.reproduce.tables import GROUPS, Table
-from taylorank.report.record import Record, load_record
+from taylorank.selection.record import Record, load_record
 
 BENCHMARK = "bench/public_splits.json"
 HELD_BACK = {"at random": "rg2", "groups": GROUPS}

@@ -13,15 +13,14 @@ import re
 import sys
 from pathlib import Path
 
-from taylorank.report.markdown import filled, rewrite
-
 from research.reproduce.cells import head, row_cells
 from research.reproduce.gather import Gathered, gather
 from research.reproduce.run import models_of, needs_torch
 from research.reproduce.tables import Table, table_named
 from taylorank.data.datasets import Counts, info
+from taylorank.report.markdown import filled, rewrite
 from taylorank.report.numbers import metric_label
-from taylorank.report.record import Record
+from taylorank.selection.record import Record
 
 COMMAND = re.compile(r"^    taylorank reproduce (\S+)", re.MULTILINE)
 

@@ -6,18 +6,17 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from taylorank.selection.begin import Data
-from taylorank.selection.join import join_records, narrowed
-
 from research.bench.softmax_family import METRICS, composed, space_of
 from research.reproduce.tables import GROUPS, Table
 from taylorank.data import datasets
 from taylorank.data.datasets.fetch import Progress
 from taylorank.errors import ParameterError
 from taylorank.registry import MODELS
-from taylorank.report.record import Record
 from taylorank.selection import CompareProgress, compare
+from taylorank.selection.begin import Data
 from taylorank.selection.contenders import contenders
+from taylorank.selection.join import join_records, narrowed
+from taylorank.selection.record import Record
 from taylorank.training.names import LOSS_NAMES
 
 NO_TORCH = "torch is not installed", "pip install 'taylorank[torch]'"

@@ -36,7 +36,7 @@ def summarise(record: Record, per_user: PerUser, *, known: Sequence[Summary] = (
     best, users = {}, [0, *(one["users"] for one in known)]
     n_users = 1 + max((int(found.users.max(initial=0)) for found in per_user.values()), default=0)
     for metric in record["settings"]["metrics"]:
-        means = {name: _user_means([per_user.get((name, seed)) for seed in seeds], metric, n_users) for name in fine}
+        means = {name: user_means([per_user.get((name, seed)) for seed in seeds], metric, n_users) for name in fine}
         for name, parts in fine.items():
             models[name]["metrics"][metric] = _mean(parts, metric, means[name], known)
         users += [int(np.isfinite(values).sum()) for values in means.values() if values is not None]
@@ -89,8 +89,8 @@ def _groups(parts: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return groups
 
 
-def _user_means(runs: list[UserValues | None], metric: str, n_users: int) -> Means:
-    """Each user's mean over runs; None where the values of a run were not kept, or the metric is of no user."""
+def user_means(runs: Sequence[UserValues | None], metric: str, n_users: int) -> Means:
+    """Return each user's mean over runs; None where the values of a run were not kept, or the metric is of no user."""
     sums, counts = np.zeros(n_users), np.zeros(n_users)
     for run in runs:
         if run is None or metric not in run.metrics:
@@ -99,7 +99,8 @@ def _user_means(runs: list[UserValues | None], metric: str, n_users: int) -> Mea
         users = run.users[np.isfinite(values)]
         sums[users] += values[np.isfinite(values)]
         counts[users] += 1
-    return np.divide(sums, counts, out=np.full(n_users, np.nan), where=counts > 0)
+    means: NDArray[np.float64] = np.divide(sums, counts, out=np.full(n_users, np.nan), where=counts > 0)
+    return means
 
 
 def _mean(runs: list[Run], metric: str, of_users: Means, known: Sequence[Summary]) -> dict[str, Any]:

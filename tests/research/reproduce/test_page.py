@@ -13,7 +13,7 @@ from research.reproduce import TABLES
 from research.reproduce.gather import Gathered, gather
 from research.reproduce.page import COMMAND, main, refreshed, shown
 from research.reproduce.run import reproduce
-from taylorank.report.record import load_record, save_record
+from taylorank.selection.record import load_record, save_record
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGE = (DOCS / "reproduction.md").read_text(encoding="utf-8")

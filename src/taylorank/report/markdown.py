@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from taylorank.output import atomic_path
-from taylorank.report.record import load_record
 from taylorank.report.series import series_of
 from taylorank.report.tables import Cell, summary_table
 from taylorank.report.words import further_sentences, lead_sentence
+from taylorank.selection.record import load_record
 
 LINK = re.compile(r"\[record\]\((reports/\S+?\.json)\)")
 MARK = "<!-- found -->\n"
