@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from research.bench.page import COMMAND, main, refreshed
+
 from taylorank.models import RG2
 from taylorank.registry import MODELS
 

@@ -1,40 +1,84 @@
-"""Named benchmarks against peers in the same run; results as JSON."""
+"""Named benchmarks and studies: against peers in the same run, of settings on validation data, of optimisers.
+
+A module has `run`, whose parameters are the options of its command and which returns a record ready for JSON, and
+`describe`, which says a record in lines of text.
+"""
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, NamedTuple
 
 from taylorank.errors import ParameterError
 from taylorank.machine import cpu_ticks, stolen_share
 
-# Each module has run(*, quick) -> record and describe(record) -> lines of text.
+Record = dict[str, Any]
+
+
+class Benchmark(NamedTuple):
+    """Where a benchmark is, and what it asks."""
+
+    module: str
+    summary: str
+    example: str = "--quick"
+
+
 BENCHMARKS = {
-    "closed-form": "research.bench.closed_form",
-    "convergence": "research.bench.convergence",
-    "evaluate": "research.bench.evaluate",
-    "gather-sum": "research.bench.gather_sum",
-    "public-splits": "research.bench.public_splits",
-    "read": "research.bench.read",
-    "regression": "research.bench.regression",
-    "rg-step": "research.bench.rg_step",
-    "neural-defaults": "research.bench.neural_defaults",
-    "rg2-defaults": "research.bench.defaults",
-    "top-k": "research.bench.top_k",
-    "als": "research.bench.als",
-    "growth": "research.bench.growth",
-    "memory": "research.bench.memory",
-    "svd": "research.bench.svd",
-    "epochs": "research.bench.epochs",
+    "gather-sum": Benchmark("speed.gather_sum", "Sums of gathered rows against SciPy and PyTorch."),
+    "top-k": Benchmark("speed.top_k", "The 20 best items of every user against NumPy and implicit."),
+    "evaluate": Benchmark("speed.evaluate", "Metrics of all users against implicit and NumPy."),
+    "als": Benchmark("speed.als", "Seconds per sweep of RG² and iALS against implicit and irspack."),
+    "growth": Benchmark("speed.growth", "Seconds per sweep for 1 to 50 M interactions."),
+    "svd": Benchmark("speed.svd", "Leading singular triplets by six methods."),
+    "memory": Benchmark("speed.memory", "Peak memory of a fit."),
+    "read": Benchmark("speed.read", "20 M rows of csv and Parquet to clean CSR against pandas."),
+    "epochs": Benchmark("speed.epochs", "Epochs of matrix factorisation against RecBole and plain PyTorch."),
+    "rg-step": Benchmark(
+        "speed.rg_step", "A step of RG² against full and sampled softmax.", "--items 10000,100000 --json rg-step.json"
+    ),
+    "rg2-defaults": Benchmark("quality.defaults", "Exponents and threshold of RG2 when nobody says."),
+    "neural-defaults": Benchmark("quality.neural_defaults", "Penalties of the losses when nobody says."),
+    "closed-form": Benchmark("quality.closed_form", "RG², sampled RG² and iALS on two published splits."),
+    "public-splits": Benchmark("quality.public_splits", "RG² beside published tables, tuned on the clock."),
+    "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a loss."),
+    "softmax-family": Benchmark(
+        "quality.softmax_family",
+        "Compositions of loss, backbone and sampler, tuned alike.",
+        "ml-1m.npz --compositions bpr,bpr/lightgcn --trials 16 --json out.json",
+    ),
+    "side-features": Benchmark(
+        "quality.side_features", "Losses on two towers with side features.", "planted --trials 8 --seeds 0,1,2"
+    ),
+    "sequential": Benchmark(
+        "quality.sequential", "SASRec, leave-one-out, full ranking.", "ml-1m.npz --loss softmax --json sasrec.json"
+    ),
+    "published-split": Benchmark(
+        "quality.published_split",
+        "A composition with given settings on a published split.",
+        "gowalla-train.npz gowalla-test.npz bpr/lightgcn --set epochs=400 --option layers=3 --json lightgcn.json",
+    ),
+    "convergence": Benchmark(
+        "optimisers.convergence",
+        "Loss and validation NDCG against seconds, for every optimiser.",
+        "ml-1m.npz --seeds 0,1,2 --json convergence-ml-1m.json",
+    ),
+    "stable-rates": Benchmark(
+        "optimisers.stable_rates", "The largest learning rate that each loss bears.", "ml-1m.npz --json rates.json"
+    ),
 }
 
 
-def run_benchmark(name: str, *, quick: bool = False) -> tuple[dict[str, Any], list[str]]:
-    """Run one benchmark; return its JSON-ready record and what it says in words."""
+def module_of(name: str) -> Any:
+    """Import the module of a benchmark."""
     if name not in BENCHMARKS:
         raise ParameterError(f"no benchmark {name!r}", f"choose from {', '.join(BENCHMARKS)}")
-    module = importlib.import_module(BENCHMARKS[name])
+    return importlib.import_module(f"research.bench.{BENCHMARKS[name].module}")
+
+
+def run_benchmark(name: str, *given: Any, **options: Any) -> tuple[Record, list[str]]:
+    """Run one benchmark; return its record and what it says in words."""
+    module = module_of(name)
     before = cpu_ticks()
-    record: dict[str, Any] = module.run(quick=quick)
+    record: Record = module.run(*given, **options)
     record["machine"]["stolen_cpu_share"] = stolen_share(before, cpu_ticks())
     return record, module.describe(record)

@@ -1,56 +1,59 @@
-"""`taylorank bench`: named benchmarks against peers."""
+"""`python -m research.bench NAME`: one benchmark or study, its options, and where its record goes."""
 
 from __future__ import annotations
 
-import json as json_format
+import re
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 from rich.console import Console
 
 from research.bench import BENCHMARKS, run_benchmark
-from taylorank.errors import ParameterError
-from taylorank.output import atomic_path, output_folder
+from research.output import write_json
+from taylorank.cli.options import command_line
+from taylorank.output import output_folder
+
+PROGRAM = "python -m research.bench"
+# Options are the parameters of `run`; these are given here: a file that a study keeps by itself, so that it can go on
+# from it, the command for its record, and where to say how far it is.
+GIVEN_HERE = ("file", "command", "tell")
+
+app = App(
+    name=PROGRAM,
+    help="Run a benchmark or a study; each times us and our peers in the same run, on the same data.",
+    help_format="plaintext",
+    version_flags=(),
+    suppress_keyboard_interrupt=False,
+    default_parameter=Parameter(negative=(), parse=re.compile(rf"^(?!(?:{'|'.join(GIVEN_HERE)})$)")),
+)
+for _name, _benchmark in BENCHMARKS.items():
+    _small = " (small data: does it run at all?)" if _benchmark.example == "--quick" else ""
+    app.command(
+        f"research.bench.{_benchmark.module}:run",
+        name=_name,
+        help=f"{_benchmark.summary}\n\nExample: {PROGRAM} {_name} {_benchmark.example}{_small}",
+    )
 
 
+@app.meta.default
 def bench(
-    names: Annotated[list[str] | None, Parameter(help=f"Benchmarks to run: {', '.join(BENCHMARKS)}.")] = None,
-    /,
-    *,
-    json: Annotated[Path | None, Parameter(help="File for the results.")] = None,
-    quick: Annotated[bool, Parameter(help="Small data: does it run at all?", negative=())] = False,
+    *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
+    json: Annotated[Path | None, Parameter(help="File for the record.")] = None,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
-    """Run benchmarks; each times us and our peers in the same run, on the same data.
-
-    Without names it lists what there is.
-
-    Example: taylorank bench gather-sum --json gather_sum.json
-    """
+    """Run what the tokens name; show what it says and write its record."""
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
-    chosen = names or []
-    unknown = [name for name in chosen if name not in BENCHMARKS]
-    if unknown:
-        raise ParameterError(f"no benchmark {unknown[0]!r}", f"choose from {', '.join(BENCHMARKS)}")
-    if not chosen:
-        console.print(f"benchmarks: {', '.join(BENCHMARKS)}")
+    if not tokens:
+        app.help_print([])
         return
-    if json is None:
-        _run_all(chosen, quick, console)
-        return
-    with output_folder(json.parent):
-        records = _run_all(chosen, quick, console)
-        content = next(iter(records.values())) if len(records) == 1 else records
-        with atomic_path(json) as temporary:
-            temporary.write_text(json_format.dumps(content, indent=1) + "\n")
-    console.print(f"written: {json}")
-
-
-def _run_all(names: list[str], quick: bool, console: Console) -> dict[str, Any]:
-    records = {}
-    for name in names:
-        with console.status(f"benchmark {name}"):
-            records[name], lines = run_benchmark(name, quick=quick)
-        console.print("\n".join([name, *(f"  {line}" for line in lines)]))
-    return records
+    _, given, left = app.parse_args(tokens, exit_on_error=False, print_error=False)
+    own = {"file": json, "command": command_line(), "tell": lambda line: console.print(line, markup=False)}
+    with nullcontext() if json is None else output_folder(json.parent):
+        record, lines = run_benchmark(tokens[0], *given.args, **given.kwargs, **{name: own[name] for name in left})
+        if json is not None and "file" not in left:
+            write_json(json, {"command": command_line(), **record})
+    console.print("\n".join([tokens[0], *(f"  {line}" for line in lines)]), markup=False)
+    if json is not None:
+        console.print(f"written: {json}")

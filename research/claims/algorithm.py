@@ -6,6 +6,7 @@ import numpy as np
 
 from research.claims.claim import Claim, Judgement, Numbers, decide
 from research.claims.dense import Floats, binary_matrix, interactions_of, relative, targets
+from research.papers import PU_2024, PU_2025
 from taylorank.objectives import RG2Objective, rg_objective
 from taylorank.solvers import solve_spectral
 
@@ -162,9 +163,9 @@ def judge_plain(n: Numbers) -> Judgement:
 
 CLAIMS = (
     Claim(
-        id="algorithm-1-weights-in-003",
+        id="algorithm-1-weights-in-2024",
         group=GROUP,
-        source="003 Algorithm 1, line 6",
+        source=f"{PU_2024}, Algorithm 1, line 6",
         statement="The weights of the algorithm are W = Diag(|I_u|) R / 2N.",
         method="The loss of scores that do not tell items apart, under these weights and under weights on all pairs.",
         experiment=constant_scores,
@@ -191,7 +192,7 @@ CLAIMS = (
     Claim(
         id="product-penalty-closed-form",
         group=GROUP,
-        source="001 App. A.6 (Eq. 48)",
+        source=f"{PU_2025}, App. A.6 (Eq. 48)",
         statement="With the penalty λ‖PQᵀ‖² both updates of ALS are closed forms over whole matrices.",
         method="The printed updates run to convergence (24 × 18, rank 3) against one truncated SVD.",
         experiment=product_penalty,
@@ -204,7 +205,7 @@ CLAIMS = (
     Claim(
         id="plain-penalty-has-no-closed-form",
         group=GROUP,
-        source="001 App. A.6 (Eq. 47)",
+        source=f"{PU_2025}, App. A.6 (Eq. 47)",
         statement="With the plain penalty λ(‖P‖² + ‖Q‖²) the update of P is a Sylvester equation, so that there is no "
         "closed form over whole matrices.",
         method="All rows of P by one eigendecomposition of the Gram matrix against a system for every row.",
@@ -218,7 +219,7 @@ CLAIMS = (
     Claim(
         id="one-matrix-for-all-rows",
         group=GROUP,
-        source="001 Sec. 4.4.1, end (and A.6)",
+        source=f"{PU_2025}, Sec. 4.4.1, end (and A.6)",
         statement="Since the weights of RG² depend on the context alone, ALS needs matrix operations only, no update "
         "row by row.",
         method="All rows of P by one K × K matrix against a linear system for every row.",

@@ -6,6 +6,7 @@ import numpy as np
 
 from research.claims.claim import Claim, Judgement, Numbers, decide
 from research.claims.dense import Floats, discounts, log_sum_exp
+from research.papers import PU_2024, PU_2025
 
 GROUP = "From softmax to RG"
 N_ITEMS = 12
@@ -58,7 +59,7 @@ def judge_per_user(n: Numbers) -> Judgement:
 
 
 def two_scales(seed: int, *, most: int = 10, trials: int = 400, users: int = 5) -> Numbers:
-    """003 Eq. 7 with 1/|D|, as printed, and with 1/|U|: how often −log mean NDCG exceeds the right side."""
+    """Pu et al. 2024, Eq. 7 with 1/|D|, as printed, and with 1/|U|: how often −log mean NDCG exceeds the right side."""
     rng = np.random.default_rng(seed)
     worst = {"1/|D|": np.inf, "1/|U|": np.inf}
     violations = dict.fromkeys(worst, 0)
@@ -93,7 +94,7 @@ CLAIMS = (
     Claim(
         id="softmax-bounds-ndcg",
         group=GROUP,
-        source="001 Prop. 3 (Eq. 7); Bruch et al. 2019",
+        source=f"{PU_2025}, Prop. 3 (Eq. 7); Bruch et al. 2019",
         statement="The mean log softmax probability of the positives is at most the logarithm of NDCG, so lowering "
         "softmax loss raises a lower bound on NDCG.",
         method="Random scores, from flat to steep, and random sets of one to five positives among 12 items; the "
@@ -104,9 +105,9 @@ CLAIMS = (
         change_in_words="NDCG of the first rank alone, which may be 0 and has no logarithm to bound",
     ),
     Claim(
-        id="softmax-bounds-ndcg-as-in-003",
+        id="softmax-bounds-ndcg-as-in-2024",
         group=GROUP,
-        source="003 Prop. 3.2 (Eq. 7)",
+        source=f"{PU_2024}, Prop. 3.2 (Eq. 7)",
         statement="−log of the mean NDCG is at most the users' mean softmax losses, summed and divided by the number "
         "of interactions |D|.",
         method="Five users with random scores and one to ten positives among 40 items; both normalisations of the "

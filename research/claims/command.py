@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from research.claims import CLAIMS, VERDICTS, claim_named, run_claims
 from research.claims.run import write_claims
+from research.claims.seeds import steady_claims, varying
 from taylorank.cli.options import command_line
 from taylorank.data.shuffle import check_seed
 from taylorank.output import output_folder
@@ -30,12 +32,15 @@ def claims(
     heavy: Annotated[bool, Parameter(help="Test the claims on real data, and no others.", negative=())] = False,
     only_list: Annotated[bool, Parameter("--list", help="Show the ids; test nothing.", negative=())] = False,
     seed: Annotated[int, Parameter(help="Seed of all random numbers.")] = 0,
+    seeds: Annotated[
+        int | None, Parameter(help="Test instead whether verdicts are the same for so many seeds; exit code 1 if not.")
+    ] = None,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
     """Test the statements of the papers; each verdict is computed from numbers measured in this run.
 
-    Claims on real data, one of which runs for an hour, are tested only if they are named or with --heavy.
-    docs/claims.md is the page made from the files.
+    Claims on real data, one of which runs for an hour, are tested only if they are named or with --heavy; --seeds
+    leaves out those too that train models or take times. docs/claims.md is the page made from the files.
 
     Example: python -m research.claims rg2-bounds-softmax nce-bias-never-vanishes --json claims.json
     """
@@ -45,6 +50,11 @@ def claims(
     if only_list:
         for name in chosen or CLAIMS:
             console.print(f"[bold]{name}[/bold]  {CLAIMS[name].statement}  [dim]({CLAIMS[name].source})[/dim]")
+        return
+    if seeds is not None:
+        wanted = [CLAIMS[name] for name in chosen] or steady_claims()
+        if varying(wanted, seeds=seeds, tell=lambda line: console.print(line, markup=False)):
+            sys.exit(1)
         return
     with nullcontext() if json is None else output_folder(json.parent):
         records = _run(chosen, seed, console)

@@ -7,6 +7,7 @@ import numpy as np
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import Floats, dcg, dcg_regret, discounts
 from research.claims.distributions import random_sets
+from research.papers import PU_2024, PU_2025
 
 GROUP = "Consistency with DCG"
 
@@ -130,7 +131,7 @@ CLAIMS = (
     Claim(
         id="rg2-dcg-consistent",
         group=GROUP,
-        source="001 Theorem 12; 003 Theorem 3.13",
+        source=f"{PU_2025}, Theorem 12; {PU_2024}, Theorem 3.13",
         statement="RG² is consistent with DCG: as its loss goes to the least possible, DCG goes to the best possible.",
         method="40 random distributions over sets of 8 items; RG² fitted without constraint to 10 to 100,000 draws; "
         "the share of the best DCG that its ranking loses.",
@@ -143,7 +144,7 @@ CLAIMS = (
     Claim(
         id="squared-error-bounds-dcg-regret",
         group=GROUP,
-        source="001 Lemma 9, Theorem 10; 003 Lemma B.3",
+        source=f"{PU_2025}, Lemma 9, Theorem 10; {PU_2024}, Lemma B.3",
         statement="The DCG that scores f lose is at most (2 Σ c²)^½ times the distance of f to the expected relevance.",
         method="Random climbs towards the largest ratio of the two sides, 6 items.",
         experiment=lemma_ratio,
@@ -154,7 +155,7 @@ CLAIMS = (
     Claim(
         id="dcg-bound-without-the-root",
         group=GROUP,
-        source="001 Prop. 15 (second line of Eq. 34, Eq. 35); 003 Prop. 3.21",
+        source=f"{PU_2025}, Prop. 15 (second line of Eq. 34, Eq. 35); {PU_2024}, Prop. 3.21",
         statement="Lost DCG is at most a constant times the excess loss.",
         method="Two items of relevance ½ ± δ scored in the wrong order, with the constant of Lemma 9; lost DCG over "
         "excess loss, and over its root, as δ falls.",
@@ -168,7 +169,7 @@ CLAIMS = (
     Claim(
         id="best-dcg-is-the-ideal-dcg",
         group=GROUP,
-        source="001 Prop. 15, note after Eq. 34; 003 Prop. 3.21",
+        source=f"{PU_2025}, Prop. 15, note after Eq. 34; {PU_2024}, Prop. 3.21",
         statement="The best possible DCG risk is the expected ideal DCG.",
         method="All 120 rankings of five items for 50 random distributions over sets.",
         experiment=best_against_ideal,

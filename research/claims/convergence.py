@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import Floats, binary_matrix, scaled
 from research.claims.descent import descend, judge_sublinear, squared_gradients
+from research.papers import PU_2024, PU_2025, SUMMARY_2025
 
 GROUP = "Convergence"
 
@@ -183,7 +184,7 @@ CLAIMS = (
     Claim(
         id="als-linear",
         group=GROUP,
-        source="001 Table 2, App. A.7; 000 Mechanism 3",
+        source=f"{PU_2025}, Table 2, App. A.7; {SUMMARY_2025}, Mechanism 3",
         statement="ALS converges linearly: every sweep leaves a fixed share of the error.",
         method="ALS on RG² (40 × 30, rank 3) from a random start; the loss above the optimum that an SVD gives.",
         experiment=als_errors,
@@ -195,7 +196,7 @@ CLAIMS = (
     Claim(
         id="als-contraction-factor",
         group=GROUP,
-        source="001 Theorem 26",
+        source=f"{PU_2025}, Theorem 26",
         statement="From any start the error of ALS contracts per iteration by 2L(M+μ)/(μ²+2L(M+μ)) < 1.",
         method="Measured contraction of ALS with a ridge (40 × 30, rank 2), from a random start and from a saddle; μ "
         "and L are the extreme eigenvalues of the block Hessians along the way, and M = 0 makes the factor as small as "
@@ -211,7 +212,7 @@ CLAIMS = (
     Claim(
         id="sgd-sublinear",
         group=GROUP,
-        source="001 Table 2, Eq. 49; 000 Mechanism 3",
+        source=f"{PU_2025}, Table 2, Eq. 49; {SUMMARY_2025}, Mechanism 3",
         statement="Stochastic gradients converge sublinearly: the squared gradient is O(1/√T).",
         method="Descent along gradients of single rows (30 × 24, rank 2, four starts), with eight constant sizes of "
         "step; the squared gradient over the last quarter of T steps, T = 128 to 8,192, with the best size for every "
@@ -231,7 +232,7 @@ CLAIMS = (
     Claim(
         id="newton-superlinear",
         group=GROUP,
-        source="001 Table 2, App. A.7; 003 App. D; 000",
+        source=f"{PU_2025}, Table 2, App. A.7; {PU_2024}, App. D; {SUMMARY_2025}",
         statement="Newton-CG, as the papers use it (Gauss-Newton products), converges superlinearly.",
         method="Truncated Newton-CG in a trust region on RG² with a ridge (16 × 12, rank 2), with Gauss-Newton "
         "products and with the full Hessian; the loss above the optimum by step.",

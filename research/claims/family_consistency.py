@@ -8,6 +8,7 @@ from research.claims.claim import Claim, Judgement, Numbers, decide
 from research.claims.dense import dcg_regret
 from research.claims.distributions import keeps_order
 from research.claims.family import EXACT_LOSSES, least_risk, predictions, random_posteriors
+from research.papers import PU_2024, PU_2025, SUMMARY_2026
 
 GROUP = "Softmax family: order and calibration"
 POSTERIORS = 8
@@ -91,7 +92,7 @@ CLAIMS = (
     Claim(
         id="classification-calibrated",
         group=GROUP,
-        source="004 Key results; 001 Prop. 5",
+        source=f"{SUMMARY_2026}, Key results; {PU_2025}, Prop. 5",
         statement="Softmax, sparsemax and entmax are classification-calibrated: the scores of least risk put the most "
         "probable item first, and any other winner costs something.",
         method="8 random posteriors over 5 items; the least risk when the two most probable items must score alike, "
@@ -105,7 +106,7 @@ CLAIMS = (
     Claim(
         id="top-k-calibrated",
         group=GROUP,
-        source="004 Mechanism 3; 001 Prop. 5, Def. 20; 003 Prop. 3.8",
+        source=f"{SUMMARY_2026}, Mechanism 3; {PU_2025}, Prop. 5, Def. 20; {PU_2024}, Prop. 3.8",
         statement="They are top-k calibrated for every k; the sparse ones although they give many items no "
         "probability.",
         method="The same for every neighbouring pair in the order by probability; for sparsemax and entmax with one "
@@ -119,7 +120,7 @@ CLAIMS = (
     Claim(
         id="sparse-losses-dcg-consistent",
         group=GROUP,
-        source="004 Key results, Mechanism 3; 001 Prop. 6",
+        source=f"{SUMMARY_2026}, Key results, Mechanism 3; {PU_2025}, Prop. 6",
         statement="Softmax, sparsemax and entmax are consistent with DCG.",
         method="The scores of least risk for 16 random posteriors over 5 items, half of them (for the sparse losses) "
         "with two items that are never positive: do they rank by probability?",
@@ -132,7 +133,7 @@ CLAIMS = (
     Claim(
         id="strict-and-weak-order",
         group=GROUP,
-        source="004 Mechanism 1",
+        source=f"{SUMMARY_2026}, Mechanism 1",
         statement="Softmax preserves the order of scores strictly, sparsemax and entmax weakly: unlike scores may get "
         "equal probabilities, but never reversed ones.",
         method="200 vectors of 30 random scores; neighbours in the order with equal or reversed probabilities.",

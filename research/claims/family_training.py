@@ -9,6 +9,7 @@ import numpy as np
 from research.claims.claim import Claim, Judgement, Numbers, decide
 from research.claims.dense import Floats
 from research.claims.family import predictions, risk
+from research.papers import SUMMARY_2026
 from taylorank.data import planted
 from taylorank.errors import TrainingError
 from taylorank.metrics import calibration_error
@@ -186,7 +187,7 @@ CLAIMS = (
     Claim(
         id="sparsemax-needs-fewer-epochs",
         group=GROUP,
-        source="004 First experiments 1",
+        source=f"{SUMMARY_2026}, First experiments 1",
         statement="On matrix factorisation sparsemax converges in fewer epochs, and softmax peaks higher.",
         method="Both losses with Adam on six planted sets (300 × 120, 8 factors), 30 epochs, best of two learning "
         "rates; validation NDCG@10 after every epoch.",
@@ -200,7 +201,7 @@ CLAIMS = (
     Claim(
         id="sparse-losses-fail-on-graphs",
         group=GROUP,
-        source="004 Failure signatures",
+        source=f"{SUMMARY_2026}, Failure signatures",
         statement="On graph networks sparsemax and entmax lose more than 30 % of NDCG against softmax.",
         method="LightGCN on planted data, 20 epochs, best of three learning rates for each loss; expected NDCG@10 "
         "under the planted truth.",
@@ -215,7 +216,7 @@ CLAIMS = (
     Claim(
         id="softmax-bears-larger-rates",
         group=GROUP,
-        source="004 Mechanism 1",
+        source=f"{SUMMARY_2026}, Mechanism 1",
         statement="Softmax, whose Jacobian is bounded by ½, bears larger learning rates than sparsemax and entmax.",
         method="Full gradient descent on the scores of two equally likely items, and on matrix factorisation (80 × 40, "
         "4 factors, 60 steps); rates grow until the descent no longer settles.",
@@ -230,7 +231,7 @@ CLAIMS = (
     Claim(
         id="calibrated-loss-calibrated-probabilities",
         group=GROUP,
-        source="004 Next checks 3",
+        source=f"{SUMMARY_2026}, Next checks 3",
         statement="Being top-k calibrated, sparsemax states probabilities for its top 20 that are as reliable as "
         "softmax's.",
         method="Both on three planted sets, best of two learning rates; expected calibration error of the 20 most "

@@ -1,19 +1,19 @@
-"""Findings of the papers judged by our own comparisons on real data, as the records in docs/reports hold them."""
+"""Findings of the papers judged by our own comparisons on real data, as their records hold them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from research.claims.claim import UNTESTED, Claim, Judgement, Numbers, decide
+from research.papers import PU_2025, SUMMARY_2026
+from research.places import HERE, Places
 from research.reproduce.gather import Gathered, gather, of_record
 from research.reproduce.tables import MF, RECOMMENDATION, TABLES
 from taylorank.selection.record import Record
 from taylorank.selection.summary import summarise
 
 GROUP = "On real data"
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 SAMPLING = tuple(MF[name] for name in ("BPR", "BCE", "SSM", "UIB", "SML"))
 WITHOUT = tuple(MF[name] for name in ("Sparsemax", "WRMF", "SM", "RG²"))  # RG× is RG² in matrix factorisation
 FACTOR = 2.5
@@ -25,13 +25,13 @@ def gains(found: Gathered, model: str, other: str) -> list[float]:
     return [found.values[model][metric].mean / found.values[other][metric].mean - 1 for metric in RECOMMENDATION]
 
 
-def gains_and_chances(docs: Path, models: Sequence[str], rivals: Sequence[str], *, turned: bool) -> Numbers:
+def gains_and_chances(places: Places, models: Sequence[str], rivals: Sequence[str], *, turned: bool) -> Numbers:
     """Each model's gain over the best rival of a column and its p, paired over users, on the seeds that all have.
 
     `turned` multiplies or divides the models' values so as to turn the verdict. The numbers hold what is missing
     instead where some have not been run.
     """
-    found = gather(TABLES["ml-1m"], docs)
+    found = gather(TABLES["ml-1m"], places)
     missing = [name for name in (*models, *rivals) if name not in found.values]
     if missing:
         return {"missing": missing}
@@ -74,10 +74,10 @@ def untested(n: Numbers) -> Judgement:
     return Judgement(UNTESTED, f"not run yet on {n.get('set', 'ML-1M')}: {', '.join(n['missing'])}")
 
 
-def finding_1(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Numbers:
+def finding_1(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
     """Methods without sampling against the best of those with."""
     del seed
-    return gains_and_chances(docs, WITHOUT, SAMPLING, turned=turned)
+    return gains_and_chances(places, WITHOUT, SAMPLING, turned=turned)
 
 
 def judge_finding_1(n: Numbers) -> Judgement:
@@ -118,12 +118,12 @@ def _tested(n: Numbers) -> str:
     )
 
 
-def finding_2(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Numbers:
+def finding_2(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
     """ALS against sampling and sparsemax; RG² against softmax."""
     del seed
-    numbers = gains_and_chances(docs, (MF["WRMF"], MF["RG²"]), (*SAMPLING, MF["Sparsemax"]), turned=turned)
-    if "missing" not in numbers and MF["SM"] in gather(TABLES["ml-1m"], docs).values:
-        numbers["to softmax"] = gains_and_chances(docs, (MF["RG²"],), (MF["SM"],), turned=False)
+    numbers = gains_and_chances(places, (MF["WRMF"], MF["RG²"]), (*SAMPLING, MF["Sparsemax"]), turned=turned)
+    if "missing" not in numbers and MF["SM"] in gather(TABLES["ml-1m"], places).values:
+        numbers["to softmax"] = gains_and_chances(places, (MF["RG²"],), (MF["SM"],), turned=False)
     return numbers
 
 
@@ -138,10 +138,10 @@ def judge_finding_2(n: Numbers) -> Judgement:
     )
 
 
-def finding_3(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Numbers:
+def finding_3(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
     """RG² as the papers have it against WRMF on both grids, paired over users; `turned` changes sides."""
     del seed
-    found = gather(TABLES["ml-1m"], docs)
+    found = gather(TABLES["ml-1m"], places)
     record = with_models(found, {MF["RG²"], MF["WRMF"], "wrmf"})
     if record is None:
         return {"missing": [MF["RG²"], MF["WRMF"], "wrmf"]}
@@ -190,7 +190,7 @@ def judge_finding_3(n: Numbers) -> Judgement:
     )
 
 
-def on_lightgcn(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Numbers:
+def on_lightgcn(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
     """NDCG on LightGCN, and what sparse losses gain on softmax; `turned` divides their values by four, or multiplies.
 
     It multiplies where they lose enough for the claim to hold.
@@ -199,7 +199,7 @@ def on_lightgcn(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Number
     names = {loss: f"{loss}/lightgcn" for loss in ("softmax", "sparsemax", "entmax")}
     ndcg: Numbers = {}
     for data, metric in GRAPHS.items():
-        values = gather(TABLES[data], docs).values
+        values = gather(TABLES[data], places).values
         missing = [name for name in names.values() if name not in values]
         if missing:
             return {"missing": missing, "set": data}
@@ -240,7 +240,7 @@ def _claim(
     return Claim(
         id=f"finding-{finding}-on-ml-1m",
         group=GROUP,
-        source=f"001 Sec. 5.2, Findings {finding}",
+        source=f"{PU_2025}, Sec. 5.2, Findings {finding}",
         statement=statement,
         method=method,
         experiment=experiment,
@@ -253,7 +253,7 @@ def _claim(
 
 
 RECORDS = (
-    "Records of ML-1M under the papers' protocol (docs/reports/ml-1m*.json; up to 20 fits of tuning for each on "
+    "Records of ML-1M under the papers' protocol (docs/reproduction.md; up to 20 fits of tuning for each on "
     "each of three splits): "
 )
 SCALED = "values of these methods two and a half times as high, or as low where they are ahead"
@@ -293,11 +293,11 @@ CLAIMS = (
     Claim(
         id="sparse-losses-fail-on-real-graphs",
         group=GROUP,
-        source="004 Failure signatures",
+        source=f"{SUMMARY_2026}, Failure signatures",
         statement="On graph networks sparsemax and entmax lose more than 30 % of NDCG against softmax.",
         method="The records of LightGCN on ML-1M (NDCG@10, three splits, 20 fits of tuning on each) and on Gowalla's "
         "published split (NDCG@20, three draws of validation data, 10 fits on each): "
-        "docs/reports/ml-1m-gradients.json and gowalla-gradients.json.",
+        "the comparisons ml-1m-gradients and gowalla-gradients.",
         experiment=on_lightgcn,
         judge=judge_lightgcn,
         change={"turned": True},

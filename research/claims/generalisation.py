@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from research.claims.claim import Claim, Judgement, Numbers, decide
+from research.papers import PU_2024, PU_2025
 
 GROUP = "Bounds and generalisation"
-# users, items, interactions: 001 Table 5, and ML-1M for scale
+# users, items, interactions: Pu et al. 2025, Table 5, and ML-1M for scale
 SIZES = {
     "ML-1M": (6_040, 3_706, 1_000_209),
     "MovieLens-10M": (69_815, 9_888, 8_240_192),
@@ -82,11 +83,11 @@ CLAIMS = (
     Claim(
         id="generalisation-bound-says-something",
         group=GROUP,
-        source="001 Theorem 14 (Eq. 33); 003 Theorem 3.20",
+        source=f"{PU_2025}, Theorem 14 (Eq. 33); {PU_2024}, Theorem 3.20",
         statement="Theorem 14 bounds the difference between training loss and expected loss at the sizes of the "
         "experiments.",
         method="The term of Eq. 33 at the papers' sizes (K = 64, δ = 0.05), with assumptions that are kind to it: "
-        "largest loss B = 1, C_P C_Q = 1. Sizes as in 001 Table 5, and ML-1M.",
+        "largest loss B = 1, C_P C_Q = 1. Sizes as in Pu et al. 2025, Table 5, and ML-1M.",
         experiment=at_real_sizes,
         judge=judge_term,
         change={"log_data": 1e9},

@@ -7,6 +7,7 @@ import numpy as np
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import Floats, dcg, dcg_regret
 from research.claims.distributions import keeps_order, least_rg2, random_sets
+from research.papers import SUMMARY_2025
 from taylorank.data import planted
 from taylorank.models import RG2
 from taylorank.ranking.regret import regret
@@ -98,7 +99,7 @@ CLAIMS = (
     Claim(
         id="graded-relevance",
         group=GROUP,
-        source="000 Open question 1",
+        source=f"{SUMMARY_2025}, Open question 1",
         statement="RG² is consistent with DCG and NDCG for graded relevance, with the grades as strengths.",
         method="Expected RG² minimised for 200 random distributions over graded outcomes (7 items, grades 0 to 3), "
         "with three kinds of strengths, by a general least-squares solver over all outcomes; the share of the best DCG "
@@ -113,7 +114,7 @@ CLAIMS = (
     Claim(
         id="non-uniform-proposals",
         group=GROUP,
-        source="000 Open question 2",
+        source=f"{SUMMARY_2025}, Open question 2",
         statement="Under a non-uniform proposal RG² ranks consistently with DCG by its scores, as under the uniform "
         "one.",
         method="Expected RG² minimised for 200 random distributions and proposals by a general least-squares solver; "

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 
 from research.claims.claim import Claim, Judgement, Numbers, decide
 from research.claims.dense import Floats, binary_matrix, interactions_of, log_sum_exp, relative, targets
+from research.papers import PU_2024, PU_2025, SUMMARY_2025
 from taylorank.objectives import RG2Objective, rg_objective
 from taylorank.solvers import solve_spectral
 
@@ -155,7 +156,7 @@ CLAIMS = (
     Claim(
         id="rgx-term-in-factorisation",
         group=GROUP,
-        source="001 Eq. 31, 38, 39",
+        source=f"{PU_2025}, Eq. 31, 38, 39",
         statement="In matrix factorisation the interaction term of RG× is V_x P_x QᵀQ P_xᵀ.",
         method="Random factors (8 users, 30 items, rank 4): the printed term, the corrected one and (1·o_x)².",
         experiment=interaction_term,
@@ -167,7 +168,7 @@ CLAIMS = (
     Claim(
         id="regularisers-of-loss-and-update",
         group=GROUP,
-        source="001 Eq. 31 against Eq. 36-37; 003 Eq. 22 against Eq. 33-34",
+        source=f"{PU_2025}, Eq. 31 against Eq. 36-37; {PU_2024}, Eq. 22 against Eq. 33-34",
         statement="The updates minimise the loss with the penalty λ(‖P‖² + ‖Q‖²).",
         method="The gradient of the loss where the printed update puts P, for that penalty and for one that weighs "
         "every row by its total weight.",
@@ -180,7 +181,7 @@ CLAIMS = (
     Claim(
         id="rgx-better-than-rg2-in-factorisation",
         group=GROUP,
-        source="001 Table 3 and Sec. 4.1; 000 Design trade-offs",
+        source=f"{PU_2025}, Table 3 and Sec. 4.1; {SUMMARY_2025}, Design trade-offs",
         statement="In matrix factorisation RG× gives another, better model than RG².",
         method="Both losses minimised by L-BFGS over all pairs (22 × 16, rank 3), and RG² by one SVD.",
         experiment=same_solution,
@@ -193,7 +194,7 @@ CLAIMS = (
     Claim(
         id="rgx-closer-to-softmax",
         group=GROUP,
-        source="001 Sec. 4.1, after Eq. 17; 000 Design trade-offs",
+        source=f"{PU_2025}, Sec. 4.1, after Eq. 17; {SUMMARY_2025}, Design trade-offs",
         statement="RG× approximates softmax loss more tightly than RG².",
         method="2,000 random score vectors of 25 items at five sizes, with a random mean; the mean error of both.",
         experiment=tightness,

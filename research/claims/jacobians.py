@@ -8,6 +8,7 @@ from scipy.special import expit
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import Floats
 from research.claims.family import EXACT_LOSSES, of_positives, predictions
+from research.papers import SUMMARY_2026
 
 GROUP = "Softmax family: gradients"
 BOUNDS = {"softmax": 0.5, "sparsemax": 1.0, "entmax": 2**-0.5, "nce": 0.25}
@@ -93,7 +94,7 @@ CLAIMS = (
     Claim(
         id="jacobian-norms",
         group=GROUP,
-        source="004 Key results, Mechanism 1, Foundational learning",
+        source=f"{SUMMARY_2026}, Key results, Mechanism 1, Foundational learning",
         statement="The Jacobian of the prediction has a spectral norm of at most ½ for softmax, more for the sparse "
         "losses (1 for sparsemax, 2^(α−2) for entmax) and at most ¼ for NCE's sigmoid.",
         method="Central differences at random scores of several sizes, and climbs towards the largest norm.",
@@ -106,7 +107,7 @@ CLAIMS = (
     Claim(
         id="hard-negatives-lose-gradient",
         group=GROUP,
-        source="004 Mechanism 1, Design trade-offs",
+        source=f"{SUMMARY_2026}, Mechanism 1, Design trade-offs",
         statement="Under sparsemax and entmax the gradient vanishes on hard negatives.",
         method="50 random scores, 100 times; the gradient on the five best negatives with the positive ahead of them "
         "by 2.5 and behind them by ½.",

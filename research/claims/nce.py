@@ -8,6 +8,7 @@ from scipy.special import expit
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import Floats, slope, softmax
 from research.claims.draws import least
+from research.papers import SUMMARY_2026
 
 GROUP = "Softmax family: sampling"
 NOISE = [1, 10, 100, 1000, 10_000]
@@ -96,7 +97,7 @@ CLAIMS = (
     Claim(
         id="nce-bias-never-vanishes",
         group=GROUP,
-        source="004 Mechanism 2, Key results, Design trade-offs",
+        source=f"{SUMMARY_2026}, Mechanism 2, Key results, Design trade-offs",
         statement="NCE has an irreducible structural bias, (1+k)·JS, which does not vanish as the number of noise "
         "draws grows.",
         method="Exact expected loss of NCE (6 items, 1 to 10,000 draws) against softmax: the values, the gradient at "

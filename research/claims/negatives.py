@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
+from research.papers import SUMMARY_2025, SUMMARY_2026
 from taylorank.data import Interactions
 
 GROUP = "Suggested experiments"
@@ -131,7 +132,7 @@ CLAIMS = (
     Claim(
         id="nce-plateaus",
         group=GROUP,
-        source="004 First experiments 2, Failure signatures, Next checks 2",
+        source=f"{SUMMARY_2026}, First experiments 2, Failure signatures, Next checks 2",
         statement="With more negatives sampled softmax keeps improving, while NCE stops at a ceiling below it.",
         method="Both with Adam on planted data (two sets of 200 × 100), 1 to 64 draws per positive, learning rate 0.1; "
         "expected NDCG@10 under the truth.",
@@ -147,7 +148,7 @@ CLAIMS = (
     Claim(
         id="nce-plateaus-on-ml-1m",
         group="On real data",
-        source="004 First experiments 2, Failure signatures, Next checks 2",
+        source=f"{SUMMARY_2026}, First experiments 2, Failure signatures, Next checks 2",
         statement="With more negatives sampled softmax keeps improving, while NCE stops at a ceiling below it (ML-1M).",
         method="Both with Adam on ML-1M (papers' cleaning and split, rank 32, 15 epochs, uniform draws), 1 to 64 draws "
         "per positive, the best of three learning rates on validation data; test NDCG@10.",
@@ -163,7 +164,7 @@ CLAIMS = (
     Claim(
         id="warm-start-from-softmax",
         group=GROUP,
-        source="000 Next checks 3",
+        source=f"{SUMMARY_2025}, Next checks 3",
         statement="Starting the ALS of RG² from factors that softmax trained saves a good part of the sweeps and ends "
         "as well.",
         method="RG² by ALS on planted data (three sets of 300 × 120, 8 factors) from random factors and from those of "

@@ -6,6 +6,7 @@ import numpy as np
 
 from research.claims.claim import Claim, Judgement, Numbers, decide
 from research.claims.dense import Floats, binary_matrix, relative
+from research.papers import PU_2024
 
 GROUP = "Algorithms"
 EXACT = 1e-6
@@ -121,7 +122,7 @@ CLAIMS = (
     Claim(
         id="newton-gradient",
         group=GROUP,
-        source="003 App. D",
+        source=f"{PU_2024}, App. D",
         statement="With fixed vectors whose elements are all −1/√K the shift in (o + 1)² becomes an inner product, and "
         "the gradient is −(RQ + (APQ_c − AP̃Q̂_c)/2N) and its mirror image.",
         method="The printed and the corrected gradient against central differences of the loss (9 × 7, rank 3).",
@@ -135,7 +136,7 @@ CLAIMS = (
     Claim(
         id="newton-background",
         group=GROUP,
-        source="003 App. D, definition of Q̂_c",
+        source=f"{PU_2024}, App. D, definition of Q̂_c",
         statement="The background term is a sum of Frobenius products with Q̂_c = Q̃ᵀP.",
         method="The sum over all pairs against the Frobenius form; the printed Q̂_c multiplies matrices that do not "
         "fit, so its first rows stand for it.",
@@ -148,7 +149,7 @@ CLAIMS = (
     Claim(
         id="newton-product",
         group=GROUP,
-        source="003 App. D, Gauss-Newton product",
+        source=f"{PU_2024}, App. D, Gauss-Newton product",
         statement="The Gauss-Newton product is −(AWQ_c + AP_cH)/2N for users and −(HP_c − Q_cW)/2N for items.",
         method="Against the product with the Jacobian of all scores written out; where printed matrices do not fit, "
         "the nearest that do stand for them.",

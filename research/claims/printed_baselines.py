@@ -9,6 +9,7 @@ import numpy as np
 from research.claims.claim import Claim, Judgement, Numbers, decide
 from research.claims.dense import Floats, relative, softmax
 from research.claims.draws import FORMS, all_draws, least, values_and_gradients
+from research.papers import PU_2024, PU_2025
 
 GROUP = "Printed baselines"
 CORRECTED_Q = list(FORMS)[1]
@@ -100,7 +101,7 @@ CLAIMS = (
     Claim(
         id="sparsemax-loss-sign",
         group=GROUP,
-        source="001 App. B.2; 003 Sec. 4.1.2",
+        source=f"{PU_2025}, App. B.2; {PU_2024}, Sec. 4.1.2",
         statement="Sparsemax loss is −Σ(−o_y + ½ Σ_S (o² − τ²) + ½).",
         method="Slope by central differences at 50 random score vectors against p − e_y, p being the projection on the "
         "simplex.",
@@ -113,7 +114,7 @@ CLAIMS = (
     Claim(
         id="sampled-softmax-without-logarithm",
         group=GROUP,
-        source="003 Sec. 4.1.2",
+        source=f"{PU_2024}, Sec. 4.1.2",
         statement="Sampled softmax minimises minus the sampled probability itself.",
         method="What is fitted in expectation over all draws (3 items, 4 draws, a proposal that is not uniform), with "
         "and without the logarithm.",

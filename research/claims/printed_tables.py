@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from research.claims.claim import Claim, Judgement, Numbers, decide
-from research.reproduce.printed import BASELINES_IN_003, RG2_IN_003, SETS, TABLE_3, TABLE_4
+from research.papers import PU_2024, PU_2025
+from research.reproduce.printed import BASELINES_IN_2024, RG2_IN_2024, SETS, TABLE_3, TABLE_4
 
 GROUP = "Printed tables"
 SAMPLING = ("BPR", "BCE", "SSM", "UIB", "SML")
@@ -22,16 +23,16 @@ def gains(name: str, others: Any, *, table: dict[str, tuple[float, ...]] = TABLE
 
 
 def same_numbers(seed: int, *, deviations: float = 1.0) -> Numbers:
-    """RG² of 001 against RG² of 003, in standard deviations of 003; `deviations` widens them."""
+    """RG² of Pu et al. 2025 against that of 2024, in the latter's standard deviations; `deviations` widens them."""
     del seed
     off = {
         column: abs(value - mean) / (deviations * deviation)
-        for column, value, (mean, deviation) in zip(COLUMNS, TABLE_3["RG²"], RG2_IN_003, strict=True)
+        for column, value, (mean, deviation) in zip(COLUMNS, TABLE_3["RG²"], RG2_IN_2024, strict=True)
     }
     return {
         "standard deviations apart": off,
         "columns more than 3 apart": sum(value > 3 for value in off.values()),
-        "rows that are equal": [name for name, row in BASELINES_IN_003.items() if row == TABLE_3[name]],
+        "rows that are equal": [name for name, row in BASELINES_IN_2024.items() if row == TABLE_3[name]],
     }
 
 
@@ -41,8 +42,9 @@ def judge_same_numbers(n: Numbers) -> Judgement:
     worst = max(apart, key=lambda name: float(apart[name]))
     return Judgement(
         decide(n["columns more than 3 apart"] == 0),
-        f"{n['columns more than 3 apart']} of 6 columns differ by more than three of the standard deviations that 003 "
-        f"gives, {worst} by {apart[worst]:.0f}, while the rows of {' and '.join(n['rows that are equal'])} are equal",
+        f"{n['columns more than 3 apart']} of 6 columns differ by more than three of the standard deviations that "
+        f"{PU_2024} give, {worst} by {apart[worst]:.0f}, while the rows of "
+        f"{' and '.join(n['rows that are equal'])} are equal",
     )
 
 
@@ -108,9 +110,9 @@ CLAIMS = (
     Claim(
         id="rg2-numbers-agree",
         group=GROUP,
-        source="001 Table 3 against 003 Table 4",
+        source=f"{PU_2025}, Table 3 against {PU_2024}, Table 4",
         statement="Both papers report RG² on the same data in the same set-up.",
-        method="The printed numbers, in standard deviations that 003 gives.",
+        method="The printed numbers, in standard deviations that Pu et al. 2024 give.",
         experiment=same_numbers,
         judge=judge_same_numbers,
         change={"deviations": 100.0},
@@ -120,7 +122,7 @@ CLAIMS = (
     Claim(
         id="finding-1",
         group=GROUP,
-        source="001 Sec. 5.2, Findings 1",
+        source=f"{PU_2025}, Sec. 5.2, Findings 1",
         statement="Methods without sampling are significantly better than those with sampling; softmax is 17.4 % above "
         "the best of them.",
         method="The printed tables 3 and 4: every method without sampling against the best sampling method, by column.",
@@ -134,7 +136,7 @@ CLAIMS = (
     Claim(
         id="finding-2",
         group=GROUP,
-        source="001 Sec. 5.2, Findings 2",
+        source=f"{PU_2025}, Sec. 5.2, Findings 2",
         statement="ALS methods (WRMF, RG) consistently beat all others but softmax; RG× is 6.0 % above softmax in "
         "recommendation and 3.3 % below it in link prediction.",
         method="The printed tables 3 and 4.",
@@ -147,7 +149,7 @@ CLAIMS = (
     Claim(
         id="finding-3",
         group=GROUP,
-        source="001 Sec. 5.2, Findings 3",
+        source=f"{PU_2025}, Sec. 5.2, Findings 3",
         statement="RG beats WRMF by 15.3 % on average.",
         method="The printed table 3.",
         experiment=finding_3,

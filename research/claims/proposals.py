@@ -7,6 +7,7 @@ import numpy as np
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import Floats, softmax
 from research.claims.draws import FORMS, moments, values_and_gradients
+from research.papers import SUMMARY_2026
 
 GROUP = "Softmax family: sampling"
 FIRST, SECOND, *_ = FORMS
@@ -90,7 +91,7 @@ CLAIMS = (
     Claim(
         id="aligned-proposal-lowers-variance",
         group=GROUP,
-        source="004 First experiments 3, Design trade-offs",
+        source=f"{SUMMARY_2026}, First experiments 3, Design trade-offs",
         statement="A proposal that is aligned with the model's distribution lowers the variance of sampled softmax.",
         method="Exact variance over all draws (4 items, 16 draws) for proposals q ∝ p^t, corrected for q; t = 0 is "
         "uniform, t = 1 the model itself.",
@@ -105,7 +106,7 @@ CLAIMS = (
     Claim(
         id="hard-negatives-lower-error",
         group=GROUP,
-        source="004 First experiments 3 (dynamic negative sampling)",
+        source=f"{SUMMARY_2026}, First experiments 3 (dynamic negative sampling)",
         statement="Drawing the hardest of a pool (dynamic negative sampling) aligns the proposal and lowers the error.",
         method="Exact squared error of the gradient against softmax (4 items, pool of 4): such draws have no known "
         "probability, so they are used as if they were uniform.",

@@ -7,6 +7,7 @@ import numpy as np
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.convergence import tail_ratio
 from research.claims.dense import Floats, dcg, dcg_regret, relative
+from research.papers import SUMMARY_2025
 
 GROUP = "Suggested experiments"
 M, N, RANK = 60, 40, 3
@@ -84,7 +85,7 @@ CLAIMS = (
     Claim(
         id="synthetic-recovery",
         group=GROUP,
-        source="000 First experiments 1",
+        source=f"{SUMMARY_2025}, First experiments 1",
         statement="On data from known factors P*, Q*, ALS brings ‖P − P*‖ down linearly and recovers the true ranking.",
         method="A known lift of rank 3 (60 × 40), 100 to 100,000 draws per user and no noise at all; factors, scores "
         "and ranking against the planted ones.",

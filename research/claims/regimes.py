@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from research.claims.claim import Claim, Judgement, Numbers, decide
-from research.claims.from_records import DOCS, FACTOR, GROUP, untested, with_models
+from research.claims.from_records import FACTOR, GROUP, untested, with_models
+from research.papers import PU_2025, SUMMARY_2025
+from research.places import HERE, Places
 from research.reproduce.gather import gather, of_record
 from research.reproduce.tables import MF, TABLES
 
@@ -20,7 +21,7 @@ FROM_SOFTMAX = "RG², ALS from softmax"
 ALS, WRMF, SOFTMAX = FOLLOWED = ("RG², ALS", "WRMF", "softmax, Adam")  # curves of the study of convergence
 
 
-def sparsity(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Numbers:
+def sparsity(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
     """Gain of RG² over the better of WRMF and iALS in the metric that chooses.
 
     `turned` multiplies the values of RG², or divides them where its tuned form is ahead everywhere.
@@ -29,7 +30,7 @@ def sparsity(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Numbers:
     numbers: Numbers = {"density": {}, **{key: {} for key in FORMS}}
     missing = []
     for name in REGIMES:
-        record = with_models(gather(TABLES[name], docs), {*FORMS.values(), *RIVALS})
+        record = with_models(gather(TABLES[name], places), {*FORMS.values(), *RIVALS})
         if record is None:
             missing.append(name)
             continue
@@ -63,13 +64,13 @@ def judge_sparsity(n: Numbers) -> Judgement:
     )
 
 
-def seconds_to_quality(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Numbers:
+def seconds_to_quality(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
     """Seconds to 95 % of the lowest peak of validation NDCG@10, medians over splits: RG², WRMF by ALS, softmax by Adam.
 
     `turned` scales softmax's seconds to four times those of RG², or to them if the ratio is 3 to 5.
     """
     del seed
-    file = docs / "optimisers" / "convergence-ml-1m.json"
+    file = places.records / "optimisers" / "convergence-ml-1m.json"
     runs = json.loads(file.read_text(encoding="utf-8"))["runs"] if file.is_file() else []
     whole = [run["curves"] for run in runs if set(FOLLOWED) <= run["curves"].keys()]
     if not whole:
@@ -107,7 +108,7 @@ def judge_seconds(n: Numbers) -> Judgement:
     )
 
 
-def sweeps_from_softmax(seed: int, *, docs: Path = DOCS, turned: bool = False) -> Numbers:
+def sweeps_from_softmax(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
     """Sweeps of RG² by ALS to 1 % of what it gains, from random factors and from softmax; medians over splits.
 
     `turned` lets softmax save nothing, or three of four sweeps where it saves little.
@@ -115,7 +116,7 @@ def sweeps_from_softmax(seed: int, *, docs: Path = DOCS, turned: bool = False) -
     del seed
     found: Numbers = {"random": {}, "softmax": {}, "best ndcg@10": {}}
     for name in ("ml-1m", "gowalla"):
-        file = docs / "optimisers" / f"convergence-{name}.json"
+        file = places.records / "optimisers" / f"convergence-{name}.json"
         runs = json.loads(file.read_text(encoding="utf-8"))["runs"] if file.is_file() else []
         whole = [run for run in runs if {ALS, FROM_SOFTMAX} <= run["curves"].keys()]
         if not whole:
@@ -161,11 +162,11 @@ CLAIMS = (
     Claim(
         id="gains-in-every-regime",
         group=GROUP,
-        source="000 Next checks 2 (sparsity patterns)",
+        source=f"{SUMMARY_2025}, Next checks 2 (sparsity patterns)",
         statement="RG² gains on weighted least squares on dense data, on sparse data and on links.",
-        method="Records of ML-1M, Gowalla and Moby Thesaurus (docs/reports): RG² against the better of WRMF and iALS "
-        "in the metric that chose, all tuned with equal budgets; ranks up to 1,024 for RG² and 512 for ALS (256 on "
-        "ML-1M).",
+        method="Records of ML-1M, Gowalla and Moby Thesaurus (docs/reproduction.md): RG² against the better of WRMF "
+        "and iALS in the metric that chose, all tuned with equal budgets; ranks up to 1,024 for RG² and 512 for ALS "
+        "(256 on ML-1M).",
         experiment=sparsity,
         judge=judge_sparsity,
         change={"turned": True},
@@ -177,7 +178,7 @@ CLAIMS = (
     Claim(
         id="als-three-to-five-times-faster-on-ml-1m",
         group=GROUP,
-        source="000 Key results; 001 Sec. 5.3, Figure 1",
+        source=f"{SUMMARY_2025}, Key results; {PU_2025}, Sec. 5.3, Figure 1",
         statement="ALS reaches a given NDCG three to five times as fast as softmax trained by SGD (ML-1M).",
         method="The study of convergence on ML-1M (docs/optimisers.md), 64 factors, two cores, settings near "
         "those that a search of eight fits chose: seconds in the fit to 95 % of the lowest peak of validation NDCG@10.",
@@ -191,7 +192,7 @@ CLAIMS = (
     Claim(
         id="warm-start-from-softmax-on-real-data",
         group=GROUP,
-        source="000 Next checks 3",
+        source=f"{SUMMARY_2025}, Next checks 3",
         statement="Starting the ALS of RG² from factors that softmax trained saves a good part of the sweeps and ends "
         "as well (ML-1M, Gowalla).",
         method="The studies of convergence (docs/optimisers.md), 64 factors: sweeps until the loss is within 1 % of "

@@ -1,16 +1,8 @@
-"""Runs claims and gathers what they found into one record.
-
-Where the packages of the command line are not installed, this takes its place:
-
-    python -m research.claims.run claims.json nce-plateaus-on-ml-1m
-"""
+"""Runs claims and gathers what they found into one record."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
-import shlex
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,8 +11,8 @@ from typing import Any
 import taylorank
 from research.claims.claim import UNTESTED, Claim, Judgement, Numbers
 from research.claims.registry import CLAIMS, claim_named
+from research.output import write_json
 from taylorank.data.shuffle import check_seed
-from taylorank.output import atomic_path
 
 Record = dict[str, Any]
 
@@ -77,7 +69,7 @@ def run_claim(claim: Claim, *, seed: int = 0, with_heavy: bool = True) -> Record
 def obstacle_to(claim: Claim, *, with_heavy: bool) -> str:
     """Return why a claim cannot be tested here and what to do about it; empty where it can."""
     if claim.heavy and not with_heavy:
-        return f"rests on real data, so it is tested only on request: taylorank claims {claim.id}"
+        return f"rests on real data, so it is tested only on request: python -m research.claims {claim.id}"
     if claim.needs_torch and importlib.util.find_spec("torch") is None:
         return "torch is not installed; pip install 'taylorank[torch]'"
     return ""
@@ -85,9 +77,7 @@ def obstacle_to(claim: Claim, *, with_heavy: bool) -> str:
 
 def write_claims(path: Path, records: list[Record], *, command: str, seed: int) -> None:
     """Write the file that the page is made from."""
-    content = {"version": taylorank.__version__, "command": command, "seed": seed, "claims": records}
-    with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(path, {"version": taylorank.__version__, "command": command, "seed": seed, "claims": records})
 
 
 def _figure(claim: Claim) -> Record:
@@ -99,12 +89,3 @@ def _figure(claim: Claim) -> Record:
         "log_x": claim.figure.log_x,
         "log_y": claim.figure.log_y,
     }
-
-
-if __name__ == "__main__":
-    write_claims(
-        Path(sys.argv[1]),
-        run_claims(sys.argv[2:], finished=lambda record: print(record["id"], record["verdict"], flush=True)),
-        command=shlex.join(["python -m research.claims.run", *sys.argv[1:]]),
-        seed=0,
-    )

@@ -8,6 +8,7 @@ import numpy as np
 
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import Floats
+from research.papers import PU_2025, SUMMARY_2025
 
 GROUP = "Sampled RG"
 EXACT = 1e-9
@@ -40,7 +41,7 @@ def exact_interaction(o: Floats, r: Floats, q: Floats, n: int) -> float:
 
 
 def printed(o: Floats, r: Floats, q: Floats, n: int, *, interaction: bool) -> float:
-    """Return 001 Eq. 18 with the weights of Eq. 19: I on positives, I (n+1)/N on the rest, target r N/I − 1."""
+    """Pu et al. 2025, Eq. 18 with the weights of Eq. 19: I on positives, I (n+1)/N on the rest, target r N/I − 1."""
     I, N = r.sum(), len(r)  # noqa: E741
     weight = np.where(r > 0, I, I * (n + 1) / N)
     inner = (o + 1 - r * N / I) ** 2
@@ -126,7 +127,7 @@ CLAIMS = (
     Claim(
         id="sampled-rg2-weights",
         group=GROUP,
-        source="001 Eq. 18-19",
+        source=f"{PU_2025}, Eq. 18-19",
         statement="Taylor-expanded sampled softmax with n uniform draws is, in expectation, squared loss with weight "
         "|I_x| on positives, |I_x|(n+1)/N on the rest and target r·N/|I_x| − 1.",
         method="The expectation by enumerating every draw (4 items, n = 1 to 3, uniform and other proposals) at random "
@@ -140,7 +141,7 @@ CLAIMS = (
     Claim(
         id="sampled-rgx-weights",
         group=GROUP,
-        source="001 Eq. 18, second line",
+        source=f"{PU_2025}, Eq. 18, second line",
         statement="With the interaction kept the same holds, with −(n+1)/N² (1·o)² added inside the sum.",
         method="As sampled-rg2-weights, with the interaction term.",
         experiment=lambda seed, corrected="exact": enumeration(seed, interaction=True, corrected=corrected),
@@ -152,7 +153,7 @@ CLAIMS = (
     Claim(
         id="more-draws-weigh-negatives-less",
         group=GROUP,
-        source="000 Design trade-offs (n in RG̃)",
+        source=f"{SUMMARY_2025}, Design trade-offs (n in RG̃)",
         statement="A larger number of draws n downweights the negatives.",
         method="Curvature of the enumerated loss at a negative over that at the positive, and the exact formula to "
         "1,000 draws.",

@@ -7,6 +7,7 @@ import numpy as np
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import Floats, slope, softmax
 from research.claims.draws import FORMS, chi_square, fitted, moments
+from research.papers import PU_2025, SUMMARY_2026
 
 GROUP = "Softmax family: sampling"
 FIRST, SECOND, THIRD, PLAIN = FORMS
@@ -118,7 +119,7 @@ CLAIMS = (
     Claim(
         id="sampled-softmax-bias-term",
         group=GROUP,
-        source="004 Mechanism 2",
+        source=f"{SUMMARY_2026}, Mechanism 2",
         statement="The bias of sampled softmax with k draws is −χ²(P‖Q)/2k.",
         method="Exact expectation over all draws (3 items, 4 to 256 draws, a badly matched proposal) of the form with "
         "−log(nq) on positive and draws; bias times n against the stated coefficient.",
@@ -127,16 +128,16 @@ CLAIMS = (
         change={"form": PLAIN},
         change_in_words="an estimate of the normaliser from the draws alone, without the positive",
         correction="Where the positive is one of the candidates, as in the loss that is trained, E[p_y/q_y]/k comes on "
-        "top (N E[p_y]/k for the form of 001). The rate 1/k is right.",
+        "top (N E[p_y]/k for the form of Pu et al. 2025). The rate 1/k is right.",
         figure=Figure("draws", ("bias",), "Bias of the loss", log_x=True),
     ),
     Claim(
         id="sampled-softmax-unbiased-in-the-limit",
         group=GROUP,
-        source="004 Mechanism 2, Key results; 001 Eq. 9",
+        source=f"{SUMMARY_2026}, Mechanism 2, Key results; {PU_2025}, Eq. 9",
         statement="The bias of sampled softmax vanishes as the number of draws grows.",
-        method="As before for the three corrections in use: −log(Nq) on the draws (001), −log(nq) on all candidates, "
-        "and −log(nq) on the draws only; of loss, gradient and fitted probabilities apart.",
+        method="As before for the three corrections in use: −log(Nq) on the draws (Pu et al. 2025), −log(nq) on all "
+        "candidates, and −log(nq) on the draws only; of loss, gradient and fitted probabilities apart.",
         experiment=vanishing,
         judge=judge_vanishing,
         change={"forms": (FIRST, SECOND)},
@@ -147,7 +148,7 @@ CLAIMS = (
     Claim(
         id="sampled-softmax-unstable-with-many-draws",
         group=GROUP,
-        source="004 Failure signatures",
+        source=f"{SUMMARY_2026}, Failure signatures",
         statement="With a mismatched proposal the loss of sampled softmax becomes unstable for large k, because of its "
         "variance.",
         method="Exact variance of loss and gradient over all draws, 4 to 256 of them.",

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import slope
+from research.papers import PU_2024, PU_2025, SUMMARY_2025, SUMMARY_2026
 from taylorank.data import read_interactions
 from taylorank.models import IALS, RG2
 from taylorank.objectives import RG2Objective, rg_objective
@@ -231,7 +232,7 @@ CLAIMS = (
     Claim(
         id="cost-of-a-sweep",
         group=GROUP,
-        source="001 Sec. 4.4.2; 003 Sec. 3.4.3",
+        source=f"{PU_2025}, Sec. 4.4.2; {PU_2024}, Sec. 3.4.3",
         statement="A sweep of ALS for RG² costs O(|D|K² + (M + N)K³).",
         method="Seconds of a sweep on random data by number of interactions, rank and items, best of three.",
         experiment=exponents,
@@ -244,7 +245,7 @@ CLAIMS = (
     Claim(
         id="als-three-to-five-times-faster",
         group=GROUP,
-        source="000 Key results, First experiments 2; 001 Sec. 5.3",
+        source=f"{SUMMARY_2025}, Key results, First experiments 2; {PU_2025}, Sec. 5.3",
         statement="ALS reaches a given NDCG three to five times as fast as softmax trained by SGD.",
         method="RG² by ALS and softmax by Adam (best of three learning rates) on planted data (600 × 300, rank 16), "
         "one thread; seconds in the solver to 95 % of the lower peak of validation NDCG@10.",
@@ -259,7 +260,7 @@ CLAIMS = (
     Claim(
         id="cost-of-a-step",
         group=GROUP,
-        source="004 Key results (complexity per epoch)",
+        source=f"{SUMMARY_2026}, Key results (complexity per epoch)",
         statement="A step of the exact losses costs in proportion to the number of items, one of the sampled losses to "
         "the number of draws.",
         method="Seconds of loss and gradient for 256 positives, rank 32, one thread, best of ten: 4,000 to 32,000 "
@@ -277,7 +278,7 @@ CLAIMS = (
     Claim(
         id="rg-under-first-order-steps",
         group=GROUP,
-        source="000 Open question 3",
+        source=f"{SUMMARY_2025}, Open question 3",
         statement="The speed of RG losses persists under stochastic gradients in place of ALS.",
         method="RG², softmax and sampled softmax by Adam on matrix factorisation (planted, 400 × 400), 25 epochs, best "
         "of three learning rates; seconds to 95 % of the lowest peak, for losses without draws the least of "

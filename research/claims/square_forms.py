@@ -6,6 +6,7 @@ import numpy as np
 
 from research.claims.claim import Claim, Judgement, Numbers, decide
 from research.claims.dense import Floats, binary_matrix, spread
+from research.papers import PU_2024, PU_2025
 
 GROUP = "From softmax to RG"
 EXACT = 1e-9
@@ -13,7 +14,7 @@ M, N = 7, 9
 
 
 def linear_form(o: Floats, R: Floats, *, interaction: bool) -> float:
-    """Return Σ_(x,y) in D of −o_y + ‖o + 1‖²/2N [− (1·o)²/2N²] (001 Eq. 15)."""
+    """Return Σ_(x,y) in D of −o_y + ‖o + 1‖²/2N [− (1·o)²/2N²] (Pu et al. 2025, Eq. 15)."""
     counts, N = R.sum(axis=1), R.shape[1]
     value = -(R * o).sum() + counts @ ((o + 1) ** 2).sum(axis=1) / (2 * N)
     return float(value - counts @ o.sum(axis=1) ** 2 / (2 * N**2) if interaction else value)
@@ -59,7 +60,7 @@ def judge_differences(n: Numbers) -> Judgement:
 
 
 def interaction_forms(seed: int, *, correction: float = 1 / N) -> Numbers:
-    """001 Eq. 17: the interaction −(1·o)²/N inside the sum over y, and with the factor `correction`."""
+    """Pu et al. 2025, Eq. 17: the interaction −(1·o)²/N inside the sum over y, and with the factor `correction`."""
     rng = np.random.default_rng(seed)
     R = binary_matrix(rng, M, N)
     S, counts = target_matrix(R, "N R / I − 1"), R.sum(axis=1)
@@ -88,7 +89,7 @@ def judge_interaction(n: Numbers) -> Judgement:
 
 
 def parentheses(seed: int, *, corrected_sign: float = 1.0) -> Numbers:
-    """Curvature along constant scores of 003 Eq. 13 as printed, and with its parentheses."""
+    """Curvature along constant scores of Pu et al. 2024, Eq. 13 as printed, and with its parentheses."""
     R = binary_matrix(np.random.default_rng(seed), M, N)
     interacted, counts = R.sum(), R.sum(axis=1)
 
@@ -112,7 +113,7 @@ CLAIMS = (
     Claim(
         id="rg2-square-form",
         group=GROUP,
-        source="001 Eq. 16, App. A.2; 003 Eq. 14, App. B.3",
+        source=f"{PU_2025}, Eq. 16, App. A.2; {PU_2024}, Eq. 14, App. B.3",
         statement="RG², summed over the data, is a weighted sum of squares: weight |I_x| and target r·N/|I_x| − 1 for "
         "every pair, but for a constant.",
         method="Both forms at 20 random score matrices (7 users, 9 items); their difference must be one number.",
@@ -124,7 +125,7 @@ CLAIMS = (
     Claim(
         id="rgx-square-form",
         group=GROUP,
-        source="001 Eq. 17 (and 18)",
+        source=f"{PU_2025}, Eq. 17 (and 18)",
         statement="RG× is the same sum over all pairs with −(1·o_x)²/N added inside the sum.",
         method="The printed form against the expansion it stands for at random scores, and along constant scores.",
         experiment=interaction_forms,
@@ -137,7 +138,7 @@ CLAIMS = (
     Claim(
         id="algorithm-1-targets",
         group=GROUP,
-        source="001 and 003 Algorithm 1, line 7",
+        source=f"{PU_2025} and {PU_2024}, Algorithm 1, line 7",
         statement="The targets of the algorithm are S = (1/N) Diag(|I_x|)⁻¹ R − 1.",
         method="The sum of squares with these targets against RG² at random scores; the same with N in place of 1/N.",
         experiment=lambda seed, corrected="N R / I − 1": {
@@ -154,9 +155,9 @@ CLAIMS = (
         correction="S = N Diag(|I_x|)⁻¹ R − 1, as Eq. 32 of the same paper has it.",
     ),
     Claim(
-        id="rg2-parentheses-in-003",
+        id="rg2-parentheses-in-2024",
         group=GROUP,
-        source="003 Eq. 13",
+        source=f"{PU_2024}, Eq. 13",
         statement="RG² is −Σ o_i − ‖o + 1‖²/2N, summed over the interactions and minimised.",
         method="Second difference of the printed loss along constant scores, and of the one with parentheses.",
         experiment=parentheses,

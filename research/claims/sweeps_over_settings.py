@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
+from research.papers import PU_2025, SUMMARY_2025
 from taylorank.data import Interactions, planted
 from taylorank.models import RG2, WRMF
 from taylorank.ranking import evaluate
@@ -163,7 +164,7 @@ CLAIMS = (
     Claim(
         id="small-penalty-explodes-scores",
         group=GROUP,
-        source="000 First experiments 3, Failure signatures; Next checks 1",
+        source=f"{SUMMARY_2025}, First experiments 3, Failure signatures; Next checks 1",
         statement="A very small λ makes the scores explode and the ranking worse.",
         method="RG² with the papers' weights on planted data (400 × 200, rank 64) for λ = 0.001, 0.01, 0.1, 1: mean "
         "|score| of the training positives, against their targets, and test NDCG@10; all from one SVD. They explode if "
@@ -181,7 +182,7 @@ CLAIMS = (
     Claim(
         id="larger-rank-is-better",
         group=GROUP,
-        source="000 Design trade-offs (embedding dimension)",
+        source=f"{SUMMARY_2025}, Design trade-offs (embedding dimension)",
         statement="A larger rank K improves the model (start with 64); its cost is the limit.",
         method="RG² on planted data with 8 factors, ranks 1 to 128 from one SVD, without regularisation: training loss "
         "and expected NDCG@10 under the truth.",
@@ -196,7 +197,7 @@ CLAIMS = (
     Claim(
         id="wrmf-grid",
         group=GROUP,
-        source="001 App. B.3 (grid of WRMF)",
+        source=f"{PU_2025}, App. B.3 (grid of WRMF)",
         statement="λ ≤ 0.1 is a fair grid for the baseline WRMF.",
         method="WRMF on planted data (200 × 120, rank 16), α of 1 and 8, over the papers' four λ (0, 0.001, 0.01, 0.1) "
         "and over four larger ones (1 to 30); λ and α are chosen on 10 % of the data and judged on another 10 %.",
@@ -209,7 +210,7 @@ CLAIMS = (
     Claim(
         id="wrmf-grid-on-ml-100k",
         group=GROUP,
-        source="001 App. B.3 (grid of WRMF)",
+        source=f"{PU_2025}, App. B.3 (grid of WRMF)",
         statement="λ ≤ 0.1 is a fair grid for the baseline WRMF (ML-100K).",
         method="WRMF on ML-100K, rank 64, α of 1 and 4, over the papers' four λ (0, 0.001, 0.01, 0.1) and over four "
         "larger ones (3 to 60); 80/10/10 split by user, λ and α chosen on the validation part.",

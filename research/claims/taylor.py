@@ -6,6 +6,7 @@ import numpy as np
 
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import Floats, log_sum_exp, slope
+from research.papers import PU_2024, PU_2025, SUMMARY_2025
 from taylorank.data import Interactions, planted
 from taylorank.models import RG2
 from taylorank.ranking import evaluate
@@ -91,7 +92,7 @@ CLAIMS = (
     Claim(
         id="taylor-remainder",
         group=GROUP,
-        source="001 Eq. 12-13; 003 Sec. 3.2",
+        source=f"{PU_2025}, Eq. 12-13; {PU_2024}, Sec. 3.2",
         statement="Softmax loss at scores o is its second-order Taylor expansion at zero up to an error smaller than "
         "‖o‖².",
         method="200 random directions, 20 items; the error of the expansion as the largest score grows from 1/64 to "
@@ -105,7 +106,7 @@ CLAIMS = (
     Claim(
         id="scores-stay-near-zero",
         group=GROUP,
-        source="001 Sec. 4.1 (second reason for expanding at zero); 000 Mechanism 1",
+        source=f"{PU_2025}, Sec. 4.1 (second reason for expanding at zero); {SUMMARY_2025}, Mechanism 1",
         statement="Regularisation keeps the best scores near zero, where the expansion describes softmax loss well.",
         method="RG² with the papers' weights on planted data, rank 32, regularization chosen on validation data; "
         "softmax loss and its expansion at the fitted scores.",

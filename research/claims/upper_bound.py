@@ -6,6 +6,7 @@ import numpy as np
 
 from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
 from research.claims.dense import Floats, log_sum_exp, softmax
+from research.papers import PU_2024, PU_2025
 
 GROUP = "Bounds and generalisation"
 
@@ -122,7 +123,7 @@ CLAIMS = (
     Claim(
         id="rg2-bounds-softmax",
         group=GROUP,
-        source="001 Prop. 7, App. A.3; 003 Prop. B.2",
+        source=f"{PU_2025}, Prop. 7, App. A.3; {PU_2024}, Prop. B.2",
         statement="With single clicks RG² is an upper bound of softmax loss.",
         method="Eigenvalues of I/N − (diag(p) − ppᵀ) at p = (½, ½, 0) and at random p; the bound and the loss at RG²'s "
         "own optimum for one click among N items.",
@@ -136,7 +137,7 @@ CLAIMS = (
     Claim(
         id="bregman-links",
         group="Consistency with DCG",
-        source="001 Eq. 29-30",
+        source=f"{PU_2025}, Eq. 29-30",
         statement="RG² and RG× are Bregman divergences D_φ(g(o), η) with the links g(o) = 2|I_x| o and "
         "2|I_x|(I − 11ᵀ/N) o.",
         method="The divergences at random scores and targets, with the printed links and without.",
@@ -149,7 +150,7 @@ CLAIMS = (
     Claim(
         id="lipschitz-constant",
         group=GROUP,
-        source="001 Remark 13",
+        source=f"{PU_2025}, Remark 13",
         statement="The losses are Lipschitz with a constant little above 2(2√N C_P C_Q + 1 + N).",
         method="The steepest slope of a pair's loss for scores up to C_P C_Q, 100 to 60,000 items, and contexts with 1 "
         "% to half of all items.",

@@ -7,6 +7,7 @@ import numpy as np
 from research.claims.claim import Claim, Judgement, Numbers, decide
 from research.claims.dense import Floats
 from research.claims.distributions import keeps_order, least_rg2, least_squares, random_sets, two_items
+from research.papers import PU_2024, PU_2025, SUMMARY_2025
 
 GROUP = "Consistency with DCG"
 
@@ -31,7 +32,7 @@ def reversals(rng: np.random.Generator, kind: str, *, trials: int = 500, n_items
 
 
 def sufficient_and_necessary(seed: int, *, kind: str = "item and label") -> Numbers:
-    """003 Cor. B.5: any positive weights keep the order? The case of the page and random ones."""
+    """Pu et al. 2024, Cor. B.5: any positive weights keep the order? The case of the page and random ones."""
     rng = np.random.default_rng(seed)
     relevance = np.array([0.5, 0.6])
     of_positives = np.array([10.0, 1.0]) if kind == "item and label" else np.ones(2)
@@ -110,7 +111,7 @@ CLAIMS = (
     Claim(
         id="context-weights-suffice",
         group=GROUP,
-        source="001 Corollary 11",
+        source=f"{PU_2025}, Corollary 11",
         statement="Squared loss with a positive weight per context, w_x, and larger targets for positives than for "
         "negatives is consistent with DCG.",
         method="The expected loss minimised, by a general least-squares solver, for random distributions over sets "
@@ -125,7 +126,7 @@ CLAIMS = (
     Claim(
         id="label-weights",
         group=GROUP,
-        source="001 Sec. 4.2, after Eq. 30; 000 Mechanism 2",
+        source=f"{PU_2025}, Sec. 4.2, after Eq. 30; {SUMMARY_2025}, Mechanism 2",
         statement="Weighting positives and negatives differently, as WRMF does, may break consistency with DCG.",
         method="Weighted squared loss minimised, by a general least-squares solver, for 500 random relevances and "
         "weights, by label alone and by item and label.",
@@ -139,7 +140,7 @@ CLAIMS = (
     Claim(
         id="positive-weights-if-and-only-if",
         group=GROUP,
-        source="003 Corollary B.5",
+        source=f"{PU_2024}, Corollary B.5",
         statement="Squared loss is consistent with DCG if and only if all weights are positive and positives have "
         "larger targets than negatives.",
         method="Weighted squared loss minimised for two items of relevance 0.5 and 0.6 with weights 10 and 1 on their "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from research.reproduce.gather import Gathered, Value
 from research.reproduce.tables import Row, Table
+from taylorank.data.datasets import Counts, info
 from taylorank.report.numbers import MISSING, metric_label, quality
 
 NOT_RUN = "not run here"
@@ -42,6 +43,21 @@ def printed_gain(table: Table, printed: float | None, place: int) -> float | Non
     """Return by what share a number of the papers exceeds that of the reference."""
     base = table.row(table.reference).printed
     return None if printed is None or base is None else printed / base[place] - 1
+
+
+def counts_told(table: Table, found: Gathered) -> str:
+    """Return the size of the data, beside the known one."""
+    recipe = info(table.dataset).protocol(table.cleaning or "paper")
+    known = "" if recipe.counts is None else f"{recipe.counts} ({recipe.counts_from})"
+    theirs = f" The papers' numbers are of {table.printed_on}." if table.printed_on else ""
+    if not found.records:
+        return (f"Data: {recipe.summary}; known are {known}." if known else f"Data: {recipe.summary}.") + theirs
+    data = next(iter(found.records.values()))["data"]
+    counts = Counts(data["users"], data["items"], data["interactions"])
+    if table.cleaning is None:  # the record describes the training part alone
+        return f"Data: as published; training part {counts}."
+    told = "as known" if counts == recipe.counts else f"known are {known}" if known else "no known counts"
+    return f"Data: {recipe.summary}; {counts}, {told}.{theirs}"
 
 
 def _less(ours: float | None, printed: float | None) -> float | None:

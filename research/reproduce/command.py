@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.table import Table as Shown
 
 from research.reproduce import TABLES, left_out, table_named
-from research.reproduce.cells import head, row_cells
+from research.reproduce.cells import counts_told, head, row_cells
 from research.reproduce.gather import Gathered
-from research.reproduce.page import counts_told
 from research.reproduce.run import NO_TORCH, chosen_models, data_of, joined, models_of
 from research.reproduce.run import reproduce as run_table
 from research.reproduce.tables import Table
@@ -54,7 +53,7 @@ def reproduce(
 
     Without torch the closed forms run alone. Rows that --with brings are not run again.
 
-    Example: python -m research.reproduce ml-10m --path ml-10m.zip --models rg2-paper,wrmf-paper,softmax --json ml-10m.json
+    Example: python -m research.reproduce ml-10m --path ml-10m.zip --models rg2-paper,softmax --json ml-10m.json
     """
     console = console_of(quiet)
     table = table_named(dataset)
@@ -95,6 +94,7 @@ def _tell(console: Console, table: Table, record: Record) -> None:
     """Ours beside the printed numbers: rows of the papers first, then what else took part."""
     found = Gathered()
     found.take("this run", record)
+    console.print(f"{table.title} ({table.source})", markup=False)
     console.print(counts_told(table, found), markup=False)
     console.print(lead_sentence(record), markup=False)
     console.print()

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from research.places import HERE, Places
 from research.reproduce.tables import GROUPS, Table
 from taylorank.selection.record import Record, load_record
 
-BENCHMARK = "bench/public_splits.json"
 HELD_BACK = {"at random": "rg2", "groups": GROUPS}
 
 
@@ -64,24 +64,26 @@ class Gathered:
         return sum(own[seed] for seed in common) / sum(base[seed] for seed in common) - 1 if common else None
 
 
-def record_files(table: Table, docs: Path) -> list[Path]:
-    """Return the files of a table: reports/NAME.json, then reports/NAME-….json."""
-    first, folder = docs / "reports" / f"{table.name}.json", docs / "reports"
+def record_files(table: Table, folder: Path) -> list[Path]:
+    """Return the files of a table: NAME.json, then NAME-….json."""
+    first = folder / f"{table.name}.json"
     return [*([first] if first.exists() else []), *sorted(folder.glob(f"{table.name}-*.json"))]
 
 
-def gather(table: Table, docs: Path) -> Gathered:
-    """Return what the files beside the page say of a table; of a model in several, the one with the most seeds."""
+def gather(table: Table, places: Places = HERE) -> Gathered:
+    """Return what the records say of a table; of a model in several, the one with the most seeds."""
     found = Gathered()
-    records = {path.relative_to(docs).as_posix(): load_record(path) for path in record_files(table, docs)}
+    records = {places.name(path): load_record(path) for path in record_files(table, places.comparisons)}
     for name, record in sorted(records.items(), key=lambda part: -len(part[1]["summary"]["seeds"])):
         reason = misfit(table, record, like=next(iter(records.values())))
         if reason:
             found.refused[name] = reason
         else:
             found.take(name, record)
-    if (docs / BENCHMARK).exists():
-        found.add(BENCHMARK, of_benchmark(json.loads((docs / BENCHMARK).read_text(encoding="utf-8")), table.dataset))
+    benchmark = places.records / "bench" / "public_splits.json"
+    if benchmark.exists():
+        record = json.loads(benchmark.read_text(encoding="utf-8"))
+        found.add(places.name(benchmark), of_benchmark(record, table.dataset))
     return found
 
 

@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from research.bench.softmax_family import METRICS, composed, space_of
+from research.bench.quality.softmax_family import METRICS, composed, space_of
 from research.reproduce.tables import GROUPS, Table
 from taylorank.data import datasets
 from taylorank.data.datasets.fetch import Progress

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from research.bench.public_splits import PUBLISHED
-from research.reproduce.printed import LIGHTGCN_IN_003, RG2_IN_003, SETS, TABLE_3, TABLE_4, Numbers
+from research.bench.quality.public_splits import PUBLISHED
+from research.papers import PU_2024, PU_2025, SUMMARY_2026
+from research.reproduce.printed import LIGHTGCN_IN_2024, RG2_IN_2024, SETS, TABLE_3, TABLE_4, Numbers
 from taylorank.errors import DataError
 from taylorank.ranking.protocol import EvaluationProtocol, PublishedSplit, Ratio
 
@@ -66,7 +67,7 @@ OURS = (
 RECOMMENDATION = ("mrr@10", "ndcg@10")
 LINKS = ("map@10", "mrr@10")
 BY_NDCG = Ratio()
-BY_MAP = Ratio(chooses="map@10")  # 001, 5.1.1: MAP@10 stops and chooses for links
+BY_MAP = Ratio(chooses="map@10")  # Pu et al. 2025, Sec. 5.1.1: MAP@10 stops and chooses for links
 
 
 def _of_set(numbers: Numbers, name: str) -> Numbers:
@@ -76,11 +77,11 @@ def _of_set(numbers: Numbers, name: str) -> Numbers:
 
 def _recommendation(printed_on: str) -> tuple[Row, ...]:
     factors = [Row(name, MF[name], _of_set(row, printed_on)) for name, row in TABLE_3.items()]
-    means = tuple(mean for mean, _ in RG2_IN_003)
-    before = Row("RG², as 003 prints it", MF["RG²"], _of_set(means, printed_on))
+    means = tuple(mean for mean, _ in RG2_IN_2024)
+    before = Row("RG², as Pu et al. 2024 print it", MF["RG²"], _of_set(means, printed_on))
     graphs = [
         Row(f"{name} on LightGCN", f"{MF[name].removesuffix('-paper')}/lightgcn", _of_set(row, printed_on))
-        for name, row in LIGHTGCN_IN_003.items()
+        for name, row in LIGHTGCN_IN_2024.items()
     ]
     return (*factors, before, *graphs, *OURS)
 
@@ -92,7 +93,7 @@ def _links() -> tuple[Row, ...]:
 
 
 def _published(name: str) -> tuple[Row, ...]:
-    """Public tables have Recall@20 and NDCG@20; 004 names the third column."""
+    """Public tables have Recall@20 and NDCG@20; the summary of Pu, Lian and Chen 2026 names the third column."""
     contenders = {
         "MF-BPR": "bpr",
         "LightGCN": "bpr/lightgcn",
@@ -113,7 +114,7 @@ def _table(name: str, title: str, *, dataset: str = "", printed_on: str = "", ow
     return Table(
         name,
         title,
-        "001 Table 3; 003 Tables 4 and 5",
+        f"{PU_2025}, Table 3; {PU_2024}, Tables 4 and 5",
         dataset or name,
         "paper",
         BY_NDCG,
@@ -127,7 +128,14 @@ def _table(name: str, title: str, *, dataset: str = "", printed_on: str = "", ow
 def _split(name: str, title: str) -> Table:
     columns = ("recall@20", "ndcg@20", "precision@20")
     return Table(
-        name, title, "004 (no numbers); public tables", name, None, PublishedSplit(), columns, _published(name)
+        name,
+        title,
+        f"{SUMMARY_2026} (no numbers); public tables",
+        name,
+        None,
+        PublishedSplit(),
+        columns,
+        _published(name),
     )
 
 
@@ -136,11 +144,11 @@ _ALL = (
     _table("ml-10m", "ML-10M: the papers' MovieLens", printed_on="MovieLens"),
     _table("electronics", "Electronics", dataset="amazon-electronics", printed_on="Electronics"),
     _table("steam", "Steam", printed_on="Steam"),
-    Table("simplewiki", "Wiki", "001 Table 4", "simplewiki", "paper", BY_MAP, LINKS, _links()),
+    Table("simplewiki", "Wiki", f"{PU_2025}, Table 4", "simplewiki", "paper", BY_MAP, LINKS, _links()),
     Table(
         "moby-thesaurus",
         "Moby Thesaurus, in place of Wiki",
-        "001 Table 4",
+        f"{PU_2025}, Table 4",
         "moby-thesaurus",
         "paper",
         BY_MAP,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from taylorank.losses.page import main, page
 
 from taylorank import losses
 from taylorank.errors import MissingExtraError, ParameterError
-from taylorank.losses.page import main, page
 from taylorank.torch_extra import require_torch
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "losses.md"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import taylorank as tr
-from research.bench.neural_defaults import PENALTIES, relative
+from research.bench.quality.neural_defaults import PENALTIES, relative
 from taylorank.errors import ParameterError
 from taylorank.selection import compare, tune
 from taylorank.training.penalties import penalty_of

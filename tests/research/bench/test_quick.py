@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from research.bench import growth, run_benchmark
-from research.bench.gather_sum import long_tailed
-from research.bench.ials_sweeps import initial_factors, our_sweepers
-from research.bench.process import peak_mb, resident_mb, return_memory
-from research.bench.timing import sample_in_turns
+from research.bench.speed.gather_sum import long_tailed
+from research.bench.speed.ials_sweeps import initial_factors, our_sweepers
+from research.bench.speed.process import peak_mb, resident_mb, return_memory
+from research.bench.speed.timing import sample_in_turns
 
 
 def quick(name):

@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 
 import pytest
+from research.claims.figures import FOLDER, chart, draw, has_figure, rows
+from research.claims.page import PILOT, main, page
 
 from research.claims import CLAIMS, VERDICTS, claim_named, from_records, regimes, run_claim, run_claims
 from research.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED, Claim, decide, plain
-from research.claims.figures import FOLDER, chart, draw, has_figure, rows
-from research.claims.page import PILOT, main, page
 from taylorank.errors import ParameterError
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

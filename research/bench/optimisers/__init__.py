@@ -1,0 +1,1 @@
+"""How losses are minimised: which optimiser, how fast, and with what rates."""

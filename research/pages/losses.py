@@ -1,0 +1,54 @@
+"""The losses as the registry declares them, in docs/losses.md."""
+
+from __future__ import annotations
+
+from research.places import Places
+from taylorank.losses.loss import Loss
+from taylorank.losses.registry import LOSSES
+
+HEAD = """# Losses
+
+Written by `python -m research.pages losses` from the registry. `losses.get(name)` has the pure function (`function`),
+its defaults (`options`) and `criterion(…)`, the module that sums it over a batch for a trainer.
+
+o are the scores of a query, y its positive, j the other items or the n draws from q, N all items; B queries, P
+positives and K factors make a step. A query with several positives pays for its row of scores once. Graded targets are
+weights on the positives.
+
+"""
+COLUMNS = ("loss", "ℓ", "order", "DCG", "Jacobian", "shift", "cost of a step", "options", "use it when", "source")
+TAIL = """
+- **order**: does the prediction keep the order of the scores? "weak": unlike scores may get equal predictions.
+- **DCG**: where a query has one positive, y with probability η_y, do the best scores rank by η? Then they are best for
+  DCG. "no" comes with an example in the tests for rankmax and hinge; ccl, uib and sml are hinges of the same kind.
+- **Jacobian**: the largest spectral norm of the Jacobian of the prediction; of the sigmoid for pairwise and binary
+  losses; 2^(α−2) for entmax.
+- **shift**: adding a constant to all scores of a query (uib: and its boundary; sml: all distances) changes nothing.
+
+rg2 and rgx look at all items through two moments. `refresh` is how many steps pass between computing them anew (1:
+exact), or "average"; in between `draws` items restore the gradient (`decay` and `query_decay` as in `losses.refresh`).
+
+Exact losses hold a few rows of scores at a time (`chunk_elements`) and compute gradients with the values, so a step
+costs three matrix products. `torch.nn.functional.linear_cross_entropy`, where torch has it, gives the same numbers for
+one positive per query and equal weights; softmax does without it, as it was no quicker there and takes nothing else.
+"""
+
+
+def made(name: str, places: Places) -> str:
+    """Return the page."""
+    del name, places
+    rows = [COLUMNS, ("---",) * len(COLUMNS), *map(_row, LOSSES.values())]
+    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows) + TAIL
+
+
+def _row(loss: Loss) -> tuple[str, ...]:
+    known = loss.properties
+    jacobian = known.jacobian if isinstance(known.jacobian, str) else f"≤ {known.jacobian:.3g}"
+    shown = [f"{name}={value!r}" for name, value in loss.options.items() if name != "chunk_elements"]
+    options = f"`{', '.join(shown)}`" if shown else "–"
+    shift = "yes" if known.shift_invariant else "no"
+    formula = loss.formula.replace("|", r"\|")
+    return (
+        *(f"`{loss.name}`", formula, known.order, known.dcg, jacobian, shift),
+        *(known.cost, options, loss.use, loss.reference),
+    )

@@ -1,0 +1,146 @@
+"""The page about the papers' tables says what the records say."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from research.reproduce.page import COMMAND, main, refreshed, shown
+
+import taylorank as tr
+from research.reproduce import TABLES
+from research.reproduce.gather import Gathered, gather
+from research.reproduce.run import reproduce
+from taylorank.selection.record import load_record, save_record
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+
+
+def test_the_committed_page_agrees_with_its_records():
+    assert refreshed(PAGE, DOCS).rstrip() == PAGE.rstrip()
+
+
+def test_every_value_of_the_records_is_in_its_row():
+    record = load_record(DOCS / "reports" / "ml-1m.json")
+    section = next(part for part in PAGE.split("\n## ") if part.startswith("ML-1M"))
+    for model in ("rg2-paper", "wrmf-paper", "rg2", "ials"):
+        row = next(line for line in section.splitlines() if f"| `{model}` |" in line)
+        for metric in TABLES["ml-1m"].columns:
+            told = record["summary"]["models"][model]["metrics"][metric]
+            assert f"{told['mean']:.4f} ± {told['high'] - told['mean']:.4f}" in row
+
+
+def test_every_table_has_a_section_with_words_about_the_differences():
+    sections = {COMMAND.search(part)[1]: part for part in PAGE.split("\n## ") if COMMAND.search(part)}
+    assert list(sections) == list(TABLES)
+    for part in sections.values():
+        words = part.split("<!-- found -->")[0].split("\n\n", 2)[2]
+        assert len(words.split()) > 10
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", PAGE):
+        assert (DOCS / target).is_file(), target
+    anchors = re.findall(r"claims\.md#([^)]+)", PAGE)
+    claims = (DOCS / "claims.md").read_text(encoding="utf-8")
+    assert all(f"### {anchor}\n" in claims for anchor in anchors)
+
+
+@pytest.fixture
+def docs(tmp_path):
+    (tmp_path / "reports").mkdir()
+    return tmp_path
+
+
+def record_of(models, data=None, **more):
+    table = TABLES["ml-10m"]
+    settings = {"seeds": (0,), "trials": 0, **more}
+    return reproduce(table, data or tr.planted(90, 70, interactions=2500), models, **settings)
+
+
+def test_records_fill_rows_and_the_rest_says_how_to_run_it(docs):
+    first = record_of(["wrmf-paper", "popularity"], command="first")
+    save_record(first, docs / "reports" / "ml-10m.json")
+    save_record(record_of(["ease"], command="second"), docs / "reports" / "ml-10m-more.json")
+    text = shown(TABLES["ml-10m"], docs)
+    mean = first["summary"]["models"]["wrmf-paper"]["metrics"]["ndcg@10"]["mean"]
+    (row,) = [line for line in text.splitlines() if "`wrmf-paper` |" in line]
+    assert f"| {mean:.4f} ±" in row
+    assert f"| 0.2797 | {mean - 0.2797:+.4f} |".replace("-", "−") in row
+    assert "| BPR | `bpr` | not run here | 0.3476 | – | not run here | 0.2116 | – |" in text
+    assert "taylorank reproduce ml-10m --models rg2-paper,rgx-paper,rg2,sampled-rg2,wrmf,ials --json" in text
+    assert "[reports/ml-10m-more.json](reports/ml-10m-more.json): `ease`; seeds 0, 0 fits of tuning" in text
+    assert "by `second`" in text
+    assert "known are 69,815 users × 9,888 items" in text
+
+
+def test_a_model_in_two_records_is_taken_from_the_one_with_more_seeds(docs):
+    save_record(record_of(["popularity", "ease"]), docs / "reports" / "ml-10m.json")
+    save_record(record_of(["popularity"], seeds=(0, 1)), docs / "reports" / "ml-10m-more.json")
+    found = gather(TABLES["ml-10m"], docs)
+    assert found.sources == {"popularity": "reports/ml-10m-more.json", "ease": "reports/ml-10m.json"}
+
+
+def test_other_data_other_protocols_and_failures_are_told(docs):
+    save_record(record_of(["popularity"]), docs / "reports" / "ml-10m.json")
+    small = tr.planted(90, 50, interactions=2000)
+    save_record(record_of(["rg2-paper"], small), docs / "reports" / "ml-10m-a.json")
+    other = tr.compare(small, ["ease"], seeds=(0,), trials=0, protocol="held-out-users").record
+    save_record(other, docs / "reports" / "ml-10m-b.json")
+    found = gather(TABLES["ml-10m"], docs)
+    assert found.refused == {
+        "reports/ml-10m-a.json": "other data",
+        "reports/ml-10m-b.json": "protocol held-out-users, not papers",
+    }
+    save_record(record_of(["rg2-paper"], small), docs / "reports" / "ml-10m.json")  # 64 factors, 50 items
+    for name in ("a", "b"):
+        (docs / "reports" / f"ml-10m-{name}.json").unlink()
+    text = shown(TABLES["ml-10m"], docs)
+    assert "| RG² | `rg2-paper` | failed |" in text
+    assert "`rg2-paper` failed: 1 of 1 seeds failed: factors=64 exceeds" in text
+
+
+def test_benchmarks_of_published_splits_fill_their_rows(docs):
+    run = {"set": "gowalla", "held back": "groups", "test": {"recall@20": 0.5, "ndcg@20": 0.25}}
+    (docs / "bench").mkdir()
+    (docs / "bench" / "public_splits.json").write_text(json.dumps({"sets": [run]}))
+    text = shown(TABLES["gowalla"], docs)
+    assert "| `rg2, groups held back` | 0.5000 | – | – | 0.2500 |" in text
+    assert "one seed, no interval" in text
+
+
+def test_the_command_rewrites_the_page(docs):
+    page = docs / "page.md"
+    page.write_text(
+        "# T\n\n## A\n\n    taylorank reproduce ml-10m --json x.json\n\nWords.\n\n<!-- found -->\nold\n\n## B\n"
+    )
+    main(page)
+    text = page.read_text()
+    assert "Words.\n\n<!-- found -->\n\n| method |" in text
+    assert "old" not in text
+    assert text.endswith("## B\n")
+    main(page)
+    assert page.read_text() == text
+
+
+def test_gains_are_of_the_splits_that_both_have():
+    def record(model, values):
+        return {
+            "runs": [{"model": model, "seed": s, "error": None, "metrics": {"ndcg@10": v}} for s, v in values.items()]
+        }
+
+    found = Gathered(
+        sources={"a": "a.json", "b": "b.json", "c": "c.json", "d": "bench"},
+        records={
+            "a.json": record("a", {0: 0.2, 1: 0.9, 2: 0.9}),
+            "b.json": record("b", {0: 0.3}),
+            "c.json": record("c", {5: 0.3}),
+        },
+    )
+    assert found.gain("b", "a", "ndcg@10") == pytest.approx(0.5)
+    assert found.gain("c", "a", "ndcg@10") is None
+    assert found.gain("d", "a", "ndcg@10") is None
+    assert found.gain("b", "a", "mrr@10") is None
