@@ -13,7 +13,7 @@ import taylorank as tr
 from taylorank.errors import DataError, MissingExtraError
 from taylorank.report import render_report, write_report
 from taylorank.selection import compare, compare_fitted
-from taylorank.selection.record import load_record
+from taylorank.report.record import load_record
 
 pytest.importorskip("altair")
 

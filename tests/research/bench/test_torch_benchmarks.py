@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 import taylorank as tr
 from research.bench import published_split, run_benchmark, sequential, side_features, softmax_family, stable_rates
-from taylorank.selection.record import load_record
+from taylorank.report.record import load_record
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from research.claims.from_records import SAMPLING, WITHOUT
 from research.claims.negatives import by_negatives_on_movielens, judge_ceiling, other_side
 from research.reproduce.tables import RECOMMENDATION, TABLES
 from taylorank.ranking.protocol import PublishedSplit
-from taylorank.selection.record import save_record
+from taylorank.report.record import save_record
 from taylorank.selection.summary import packed_users
 
 

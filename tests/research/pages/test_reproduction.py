@@ -13,7 +13,7 @@ import taylorank as tr
 from research.reproduce import TABLES
 from research.reproduce.gather import Gathered, gather
 from research.reproduce.run import reproduce
-from taylorank.selection.record import load_record, save_record
+from taylorank.report.record import load_record, save_record
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGE = (DOCS / "reproduction.md").read_text(encoding="utf-8")
