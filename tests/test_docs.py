@@ -2,60 +2,30 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import re
 from pathlib import Path
 
-from research.bench.page import COMMAND, main, refreshed
-
+from research.bench import module_of
+from research.places import HERE
 from taylorank.models import RG2
 from taylorank.registry import MODELS
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
-
-
-def test_the_benchmark_page_says_what_the_files_hold():
-    page = (DOCS / "benchmarks.md").read_text()
-    assert refreshed(page, DOCS).rstrip() == page.rstrip()
-
-
-def test_every_file_has_its_section():
-    named = {match[2] for match in COMMAND.finditer((DOCS / "benchmarks.md").read_text())}
-    assert {f"bench/{path.name}" for path in (DOCS / "bench").glob("*.json")} <= named
-
-
-def test_new_numbers_reach_the_page(tmp_path):
-    (tmp_path / "bench").mkdir()
-    record = json.loads((DOCS / "bench" / "read.json").read_text())
-    record["results"][0]["contenders"]["taylorank"]["seconds"] = 987.65
-    (tmp_path / "bench" / "read.json").write_text(json.dumps(record))
-    command = "    taylorank bench read --json docs/bench/read.json\n"
-    empty = f"# Page\n\n## read\n\n{command}\nWords.\n"
-    once = refreshed(empty, tmp_path)
-    assert once.startswith(f"# Page\n\n## read\n\n{command}\nWords.\n\n    csv: 987.65 s")
-    assert refreshed(once, tmp_path) == once
-    page = tmp_path / "benchmarks.md"
-    page.write_text(once.replace("987.65", "1.00"))
-    main(page)
-    assert "987.65" in page.read_text()
-    (tmp_path / "bench" / "read.json").unlink()
-    main(page)
-    assert page.read_text() == empty  # no file, no numbers
+RECORDS = HERE.records
 
 
 def test_the_readme_says_the_same():
     readme = (ROOT / "README.md").read_text()
-    files = {path.stem: json.loads(path.read_text()) for path in (DOCS / "bench").glob("*.json")}
+    files = {path.stem: json.loads(path.read_text()) for path in (RECORDS / "bench").glob("*.json")}
     for peer in ("scipy", "torch (MKL)"):
         assert _faster([case["results"][peer]["times_ours"] for case in files["gather_sum"]["cases"]]) in readme
     for result in files["read"]["results"]:
         told = f"{result['times_faster']:.1f} times faster, {result['memory_ratio']:.2f} of the peak memory"
         assert told in readme
     for name in ("als", "top_k", "evaluate", "epochs"):
-        told = "\n".join(importlib.import_module(f"research.bench.{name}").describe(files[name]))
+        told = "\n".join(module_of(name.replace("_", "-")).describe(files[name]))
         for pattern, row in README_ROWS[name]:
             ratios = [float(ratio) for ratio in re.findall(pattern, told)]
             assert ratios, pattern
@@ -94,7 +64,7 @@ def test_the_page_of_models_knows_every_model_and_parameter():
 
 
 def test_the_defaults_are_those_that_were_chosen():
-    settings = json.loads((ROOT / "docs" / "bench" / "defaults.json").read_text())["settings"]
+    settings = json.loads((RECORDS / "bench" / "defaults.json").read_text())["settings"]
     names = ("proposal_exponent", "context_exponent", "regularization")
     ties = [s for s in settings if s["relative"] >= settings[0]["relative"] - 0.001]
     chosen = min(ties, key=lambda s: (abs(s["context_exponent"] - 1), -s["relative"]))
@@ -108,8 +78,8 @@ def test_the_example_of_the_tuning_page_runs(capsys):
 
 
 def test_the_page_of_training_says_what_the_files_hold():
-    page = (DOCS / "neural.md").read_text().splitlines()
-    for path in (DOCS / "neural").glob("*.json"):
+    page = (ROOT / "docs" / "neural.md").read_text().splitlines()
+    for path in (RECORDS / "neural").glob("*.json"):
         record = json.loads(path.read_text())
         place = next(i for i, line in enumerate(page) if f"neural/{path.name}" in line)
         if record["benchmark"] == "stable-rates":

@@ -9,4 +9,4 @@ app = App(name="python -m research.claims", help_format="plaintext", suppress_ke
 app.default(claims)
 
 if __name__ == "__main__":
-    run_app(app)
+    run_app(app, program=app.name[0])

@@ -9,4 +9,4 @@ app = App(name="python -m research.pages", help_format="plaintext", suppress_key
 app.default(pages)
 
 if __name__ == "__main__":
-    run_app(app)
+    run_app(app, program=app.name[0])

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
-from taylorank.losses.page import main, page
 
 from taylorank import losses
 from taylorank.errors import MissingExtraError, ParameterError
 from taylorank.torch_extra import require_torch
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "losses.md"
 HALF = torch.tensor([0.5]).log()
 ZERO, TWO_ZEROS = torch.zeros(1), torch.zeros(1, 2)
 FIRST = (torch.tensor([0]), torch.tensor([0]))
@@ -199,9 +196,3 @@ def test_without_torch_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"torch is not installed; pip install 'taylorank\[torch\]'"):
         require_torch()
-
-
-def test_the_page_is_up_to_date(tmp_path):
-    main(tmp_path / "losses.md")
-    assert (tmp_path / "losses.md").read_text(encoding="utf-8") == page()
-    assert PAGE.read_text(encoding="utf-8") == page(), "run python -m taylorank.losses.page docs/losses.md"

@@ -199,7 +199,7 @@ def test_the_released_weights_have_the_stated_steps(own, beta):
 
 @pytest.mark.parametrize("kappa", [0.5, 4.0])
 def test_a_penalty_on_scores_is_a_change_of_context_weight(kappa):
-    """001 A.6: the minimum of RG² + ½ κ Σ q o² over rank K is the truncated SVD of diag(c / √(c + κ)) s √q."""
+    """Pu et al. 2025, A.6: RG² + ½ κ Σ q o² over rank K is least at the truncated SVD of diag(c / √(c + κ)) s √q."""
     data, r = small(13, 12, 8)
     q = proposal(data, 0.5)
     totals = r.sum(axis=1)

@@ -17,7 +17,7 @@ def run() -> Callable[..., int]:
     def called(command: str, *arguments: object) -> int:
         app = importlib.import_module(f"research.{command}.__main__").app
         try:
-            run_app(app, list(map(str, arguments)))
+            run_app(app, list(map(str, arguments)), program=f"python -m research.{command}")
         except SystemExit as end:
             return int(end.code or 0)
         return 0

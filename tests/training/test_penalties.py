@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import taylorank as tr
 from research.bench.quality.neural_defaults import PENALTIES, relative
+from research.places import HERE
 from taylorank.errors import ParameterError
 from taylorank.selection import compare, tune
 from taylorank.training.penalties import penalty_of
 
-RECORD = Path(__file__).parents[2] / "docs" / "bench" / "neural_defaults.json"
+RECORD = HERE.records / "bench" / "neural_defaults.json"
 SMALL = {"factors": 4, "epochs": 2, "device": "cpu"}
 
 

@@ -71,11 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run_app(app, tokens)
 
 
-def run_app(app: App, arguments: Sequence[str] | None = None) -> None:
-    """Run a command line; exit with 2 and one clear line on bad input, 130 when interrupted."""
+def run_app(app: App, arguments: Sequence[str] | None = None, *, program: str = "taylorank") -> None:
+    """Run a command line; exit with 2 and one clear line on bad input, 130 when interrupted.
+
+    `program` is what stands before the arguments in the command that records name.
+    """
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     tokens = list(sys.argv[1:] if arguments is None else arguments)
-    INVOKED.set((*app.name[0].split(), *tokens))
+    INVOKED.set((*program.split(), *tokens))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without × or → shows ? there
             stream.reconfigure(errors="replace")

@@ -9,7 +9,7 @@ s_xy = r_xy / (I_x q_y) − 1:
 γ = 0 and ρ = 1 are the papers' losses; γ = ρ = 1 is correspondence analysis. At the unconstrained optimum
 o = p(y | x) / q_y − 1, so q_y (1 + o_xy) is the probability of y and ranks consistently with DCG.
 
-A penalty ½ κ Σ_x Σ_y q_y o_xy² on the scores themselves (001, Appendix A.6) changes nothing but the contexts:
+A penalty ½ κ Σ_x Σ_y q_y o_xy² on the scores themselves (Pu et al. 2025, App. A.6) changes nothing but the contexts:
 
     ½ Σ_x c_x Σ_y q_y (o − s)² + ½ κ Σ_xy q_y o²  =  ½ Σ_x (c_x + κ) Σ_y q_y (o − a_x s)² + constant
 

@@ -10,7 +10,9 @@ import pytest
 pytest.importorskip("torch")
 
 import taylorank as tr
-from research.bench import published_split, run_benchmark, sequential, side_features, softmax_family, stable_rates
+from research.bench import run_benchmark
+from research.bench.optimisers import stable_rates
+from research.bench.quality import sequential, side_features, softmax_family
 from taylorank.report.record import load_record
 
 
@@ -28,10 +30,10 @@ def test_epochs():
     assert len(lines) == 4
 
 
-def test_compositions_of_several_processes_end_in_one_record(file, tmp_path):
+def test_compositions_of_several_processes_end_in_one_record(run, file, tmp_path):
     out = tmp_path / "out.json"
     options = ["--compositions", "softmax,rg2/mf,bpr/lightgcn", "--trials", "2", "--epochs", "2", "--jobs", "2"]
-    softmax_family.main([file, *options, "--json", str(out)])
+    assert run("bench", "softmax-family", file, *options, "--json", out) == 0
     record = load_record(out)
     assert set(record["models"]) == {"softmax", "rg2/mf", "bpr/lightgcn"}
     assert all(run["error"] is None for run in record["runs"])
@@ -47,48 +49,65 @@ def test_losses_over_pairs_make_about_as_many_steps_as_those_over_users(users, i
     assert 2**-0.5 <= steps <= 2**0.5
 
 
-def test_what_is_set_is_not_searched(file, tmp_path):
+def test_what_is_set_is_not_searched(run, file, tmp_path):
     out = tmp_path / "out.json"
     options = ["--compositions", "softmax", "--trials", "3", "--set", "epochs=1", "--set", "temperature=0.1"]
-    softmax_family.main([file, *options, "--json", str(out)])
-    (run,) = load_record(out)["runs"]
-    assert all(trial["params"].keys() == {"learning_rate", "regularization"} for trial in run["tuning"]["trials"])
+    assert run("bench", "softmax-family", file, *options, "--json", out) == 0
+    (found,) = load_record(out)["runs"]
+    assert all(trial["params"].keys() == {"learning_rate", "regularization"} for trial in found["tuning"]["trials"])
 
 
-def test_what_is_chosen_from_is_searched_as_told(file, tmp_path):
+def test_what_is_chosen_from_is_searched_as_told(run, file, tmp_path):
     out = tmp_path / "out.json"
     options = ["--compositions", "softmax", "--trials", "4", "--epochs", "1", "--choose", "context_exponent=0,0.5"]
-    softmax_family.main([file, *options, "--choose", "temperature=0.25", "--json", str(out)])
-    (run,) = load_record(out)["runs"]
-    first, *others = (trial["params"] for trial in run["tuning"]["trials"])
+    assert run("bench", "softmax-family", file, *options, "--choose", "temperature=0.25", "--json", out) == 0
+    (found,) = load_record(out)["runs"]
+    first, *others = (trial["params"] for trial in found["tuning"]["trials"])
     assert {trial["context_exponent"] for trial in others} <= {0, 0.5}
     assert {trial["temperature"] for trial in others} == {0.25}
     assert "learning_rate" in first
 
 
-def test_sequences_are_tested_on_what_came_last(file, tmp_path):
+def test_sequences_are_tested_on_what_came_last(run, file, tmp_path):
     out = tmp_path / "out.json"
     options = ["--compositions", "softmax/sasrec", "--trials", "1", "--epochs", "1", "--set", "batch_size=16"]
-    softmax_family.main([file, *options, "--by-time", "--json", str(out)])
+    assert run("bench", "softmax-family", file, *options, "--by-time", "--json", out) == 0
     assert load_record(out)["protocol"]["name"] == "leave-one-out"
 
 
-def test_sequential(file, tmp_path, capsys):
+def test_sequential(run, file, tmp_path, capsys):
     out = tmp_path / "out.json"
-    sequential.main([file, "--epochs", "3", "--length", "10", "--factors", "8", "--ties", "id", "--json", str(out)])
+    assert (
+        run(
+            "bench",
+            "sequential",
+            file,
+            "--epochs",
+            "3",
+            "--length",
+            "10",
+            "--factors",
+            "8",
+            "--ties",
+            "id",
+            "--json",
+            out,
+        )
+        == 0
+    )
     result = json.loads(out.read_text())
     assert 1 <= result["epochs"] <= 3
     assert 0 < result["test"]["ndcg@10"] < 1
     assert "epoch 3" in capsys.readouterr().out
 
 
-def test_a_composition_on_a_published_split(tmp_path):
+def test_a_composition_on_a_published_split(run, tmp_path):
     train, _, test = tr.planted(80, 30, interactions=1000).split(seed=0)
     files = [str(tmp_path / name) for name in ("train.npz", "test.npz", "out.json")]
     train.save_npz(files[0])
     test.save_npz(files[1])
     settings = ["--set", "epochs=2", "--set", "negatives=1", "--set", "schedule=constant", "--option", "layers=2"]
-    published_split.main([*files[:2], "bpr/lightgcn", *settings, "--json", files[2]])
+    assert run("bench", "published-split", *files[:2], "bpr/lightgcn", *settings, "--json", files[2]) == 0
     result = json.loads((tmp_path / "out.json").read_text())
     assert result["parameters"]["options"] == {"layers": 2}
     assert result["parameters"]["schedule"] == "constant"
@@ -106,9 +125,24 @@ def test_moments_are_kept_in_order_and_ties_broken(ties):
     assert ties == "random" or by_time == [1, 2, 3, 4]
 
 
-def test_rates_double_until_the_loss_no_longer_falls(file, tmp_path):
+def test_rates_double_until_the_loss_no_longer_falls(run, file, tmp_path):
     out = tmp_path / "out.json"
-    stable_rates.main([file, "--losses", "softmax,bpr", "--epochs", "2", "--factors", "4", "--json", str(out)])
+    assert (
+        run(
+            "bench",
+            "stable-rates",
+            file,
+            "--losses",
+            "softmax,bpr",
+            "--epochs",
+            "2",
+            "--factors",
+            "4",
+            "--json",
+            out,
+        )
+        == 0
+    )
     for row in json.loads(out.read_text())["rows"]:
         rates = stable_rates.RATES
         tried = rates[: len(row["losses"])]
@@ -117,10 +151,10 @@ def test_rates_double_until_the_loss_no_longer_falls(file, tmp_path):
         assert len(tried) == len(rates) or last is None or last > row["first"]
 
 
-def test_towers_with_features_are_compared(tmp_path, capsys):
+def test_towers_with_features_are_compared(run, tmp_path, capsys):
     out = tmp_path / "out.json"
     options = ["--trials", "1", "--epochs", "1", "--interactions", "9000"]
-    side_features.main(["planted", *options, "--json", str(out)])
+    assert run("bench", "side-features", "planted", *options, "--json", out) == 0
     record = load_record(out)
     assert set(record["models"]) == {*side_features.WITH_FEATURES, "rg2, ids", "softmax, ids"}
     assert all(run["error"] is None for run in record["runs"])

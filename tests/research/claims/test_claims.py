@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from pathlib import Path
 
 import pytest
-from research.claims.figures import FOLDER, chart, draw, has_figure, rows
-from research.claims.page import PILOT, main, page
 
 from research.claims import CLAIMS, VERDICTS, claim_named, from_records, regimes, run_claim, run_claims
 from research.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED, Claim, decide, plain
+from research.pages.claim_figures import FOLDER, chart, draw_claims, has_figure, rows
+from research.pages.claims import PILOT, made, page
+from research.places import HERE, Places
 from taylorank.errors import ParameterError
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
-RECORD = json.loads((DOCS / "claims.json").read_text(encoding="utf-8"))
+FILES = HERE.records / "claims"
+RECORD = json.loads((FILES / "claims.json").read_text(encoding="utf-8"))
 KEPT = {record["id"]: record for record in RECORD["claims"]}
-HEAVY = {f"docs/{path.name}": json.loads(path.read_text()) for path in sorted(DOCS.glob("claims_*.json"))}
-TESTED = {record["id"]: record for file in HEAVY.values() for record in file["claims"]}
+HEAVY = [json.loads((FILES / f"{name}.json").read_text(encoding="utf-8")) for name in ("heavy", "nce")]
+TESTED = {record["id"]: record for file in HEAVY for record in file["claims"]}
 QUICK = ("rg2-square-form", "rg2-bounds-softmax")
 
 
@@ -57,7 +57,7 @@ def test_a_changed_experiment_turns_the_verdict(claim, measured):
 
 
 @pytest.mark.parametrize("claim", LIGHT, ids=lambda claim: claim.id)
-def test_the_file_in_the_docs_has_these_verdicts(claim, measured):
+def test_the_record_has_these_verdicts(claim, measured):
     skip_without_needs(claim)
     kept = KEPT[claim.id]
     judgement = claim.judge(measured(claim))
@@ -68,7 +68,7 @@ def test_the_file_in_the_docs_has_these_verdicts(claim, measured):
 
 def test_every_claim_is_in_the_file_and_no_other():
     assert list(KEPT) == list(CLAIMS)
-    assert RECORD["command"] == "taylorank claims --json docs/claims.json"
+    assert RECORD["command"] == "python -m research.claims --json research/records/claims/claims.json"
     for record in KEPT.values():
         assert record["verdict"] in VERDICTS
         assert record["reason"]
@@ -108,27 +108,28 @@ def test_the_fast_claims_together_take_less_than_three_minutes():
 
 
 def test_the_page_is_made_from_the_file():
-    written = (DOCS / "claims.md").read_text(encoding="utf-8")
-    assert written == page(RECORD, file="docs/claims.json", name="docs/claims.md", heavy=HEAVY)
+    written = (HERE.docs / "claims.md").read_text(encoding="utf-8")
+    assert written == page(RECORD, HEAVY)
     for record in (KEPT | TESTED).values():
         assert f"### {record['id']}\n\n**{record['verdict']}**" in written
     for line in written.splitlines():
         if line.startswith("!["):
-            assert (DOCS / line.split("](")[1][:-1]).is_file()
+            assert (HERE.docs / line.split("](")[1][:-1]).is_file()
 
 
 def test_the_page_names_what_was_settled_after_pilot_runs():
     assert set(PILOT) <= set(CLAIMS)
-    head = page(RECORD, file="docs/claims.json", name="docs/claims.md").split("| | claim |")[0]
+    head = page(RECORD).split("| | claim |")[0]
     assert all(name in head for name in PILOT)
 
 
 def test_another_verdict_reaches_the_page(tmp_path):
     record = json.loads(json.dumps(RECORD))
     record["claims"][0]["verdict"] = FAILS
-    (tmp_path / "claims.json").write_text(json.dumps(record), encoding="utf-8")
-    main(tmp_path / "claims.json", tmp_path / "claims.md")
-    assert f"### {record['claims'][0]['id']}\n\n**{FAILS}**" in (tmp_path / "claims.md").read_text(encoding="utf-8")
+    places = Places(tmp_path)
+    (places.records / "claims").mkdir(parents=True)
+    (places.records / "claims" / "claims.json").write_text(json.dumps(record), encoding="utf-8")
+    assert f"### {record['claims'][0]['id']}\n\n**{FAILS}**" in made("claims", places)
 
 
 def test_figures_show_the_numbers(tmp_path):
@@ -139,7 +140,7 @@ def test_figures_show_the_numbers(tmp_path):
         (values,) = chart(record)["datasets"].values()
         assert values == rows(record)
         assert values
-    (file,) = draw(with_figures[:1], tmp_path / FOLDER)
+    (file,) = draw_claims(with_figures[:1], tmp_path / FOLDER)
     assert file.read_text(encoding="utf-8").startswith("<svg")
 
 
@@ -160,7 +161,7 @@ def test_without_torch_a_claim_says_what_to_install(monkeypatch):
 def test_heavy_claims_run_only_when_named(monkeypatch):
     heavy = next(claim for claim in CLAIMS.values() if claim.heavy)
     assert run_claim(heavy, with_heavy=False)["verdict"] == UNTESTED
-    assert f"taylorank claims {heavy.id}" in run_claim(heavy, with_heavy=False)["reason"]
+    assert f"python -m research.claims {heavy.id}" in run_claim(heavy, with_heavy=False)["reason"]
 
 
 def test_all_heavy_claims_run_when_asked_for(monkeypatch, tmp_path):

@@ -12,6 +12,7 @@ from research.claims import CLAIMS, negatives
 from research.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED
 from research.claims.from_records import SAMPLING, WITHOUT
 from research.claims.negatives import by_negatives_on_movielens, judge_ceiling, other_side
+from research.places import Places
 from research.reproduce.tables import RECOMMENDATION, TABLES
 from taylorank.ranking.protocol import PublishedSplit
 from taylorank.report.record import save_record
@@ -25,7 +26,7 @@ def pattern():
     return tr.compare(data, ["popularity", "ease"], seeds=(0,), trials=0).record
 
 
-def written(docs, pattern, values, *, table="ml-1m", part="", seeds=(0,)):
+def written(root, pattern, values, *, table="ml-1m", part="", seeds=(0,)):
     """Write the record of a table in which every metric of a model is the value given, on all seeds alike."""
     record = json.loads(json.dumps(pattern))
     (run,) = [one for one in record["runs"] if one["model"] == "ease"]
@@ -55,13 +56,14 @@ def written(docs, pattern, values, *, table="ml-1m", part="", seeds=(0,)):
     if isinstance(TABLES[table].protocol, PublishedSplit):
         for told_of in record["summary"]["models"].values():
             told_of["metrics"]["ndcg@20"] = next(iter(told_of["metrics"].values()))
-    (docs / "reports").mkdir(exist_ok=True)
-    save_record(record, docs / "reports" / f"{table}{part}.json")
+    folder = Places(root).comparisons
+    folder.mkdir(parents=True, exist_ok=True)
+    save_record(record, folder / f"{table}{part}.json")
 
 
-def verdicts(name, docs):
+def verdicts(name, root):
     claim = CLAIMS[name]
-    return [claim.judge(claim.experiment(0, docs=docs, turned=turned)).verdict for turned in (False, True)]
+    return [claim.judge(claim.experiment(0, places=Places(root), turned=turned)).verdict for turned in (False, True)]
 
 
 LOW, HIGH = dict.fromkeys(SAMPLING, 0.2), {**dict.fromkeys(WITHOUT, 0.3), "sparsemax": 0.25}
@@ -89,7 +91,7 @@ def test_findings_are_of_the_splits_that_all_have(pattern, tmp_path):
     names = [*LOW, *HIGH]
     written(tmp_path, pattern, {name: (LOW | HIGH)[name] for name in names if name != "bpr"}, seeds=(0, 1, 2))
     written(tmp_path, pattern, {"bpr": 0.1}, part="-mf", seeds=(0,))
-    numbers = CLAIMS["finding-1-on-ml-1m"].experiment(0, docs=tmp_path)
+    numbers = CLAIMS["finding-1-on-ml-1m"].experiment(0, places=Places(tmp_path))
     assert numbers["seeds"] == [0]
     assert numbers["gain"]["softmax"] == pytest.approx([0.5, 0.5])
     assert max(numbers["p"]["softmax"]) < 0.01
@@ -97,9 +99,9 @@ def test_findings_are_of_the_splits_that_all_have(pattern, tmp_path):
 
 def test_missing_runs_are_named(pattern, tmp_path):
     for name in ("finding-1-on-ml-1m", "finding-3-on-ml-1m", "gains-in-every-regime"):
-        assert CLAIMS[name].judge(CLAIMS[name].experiment(0, docs=tmp_path)).verdict == UNTESTED
+        assert CLAIMS[name].judge(CLAIMS[name].experiment(0, places=Places(tmp_path))).verdict == UNTESTED
     written(tmp_path, pattern, {name: value for name, value in (LOW | HIGH).items() if name != "uib"})
-    judgement = CLAIMS["finding-1-on-ml-1m"].judge(CLAIMS["finding-1-on-ml-1m"].experiment(0, docs=tmp_path))
+    judgement = CLAIMS["finding-1-on-ml-1m"].judge(CLAIMS["finding-1-on-ml-1m"].experiment(0, places=Places(tmp_path)))
     assert judgement == (UNTESTED, "not run yet on ML-1M: uib")
 
 
@@ -115,7 +117,7 @@ def test_regimes_of_sparsity(pattern, tmp_path, rg2, tuned, expected):
     assert verdicts("gains-in-every-regime", tmp_path) == expected
 
 
-def followed(docs, *splits):
+def followed(root, *splits):
     """Write a study of convergence: for every split the (seconds, metric) of each curve."""
     runs = [
         {
@@ -126,8 +128,9 @@ def followed(docs, *splits):
         }
         for seed, split in enumerate(splits)
     ]
-    (docs / "optimisers").mkdir()
-    (docs / "optimisers" / "convergence-ml-1m.json").write_text(json.dumps({"runs": runs}))
+    folder = Places(root).records / "optimisers"
+    folder.mkdir(parents=True)
+    (folder / "convergence-ml-1m.json").write_text(json.dumps({"runs": runs}))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +146,7 @@ def test_seconds_to_quality(tmp_path, seconds, expected):
     far = {**split, "softmax, Adam": [(1000.0, 0.31)]}  # one of three does not move the median
     followed(tmp_path, split, split, far, {"WRMF": [(1.0, 0.2)]})
     assert verdicts("als-three-to-five-times-faster-on-ml-1m", tmp_path) == expected
-    numbers = CLAIMS["als-three-to-five-times-faster-on-ml-1m"].experiment(0, docs=tmp_path)
+    numbers = CLAIMS["als-three-to-five-times-faster-on-ml-1m"].experiment(0, places=Places(tmp_path))
     assert numbers["splits"] == 3
     assert numbers["seconds"] == {"RG², ALS": 1.0, "WRMF": 2.0, "softmax, Adam": seconds}
     assert numbers["target ndcg@10"] == pytest.approx(0.95 * 0.29)
@@ -152,9 +155,9 @@ def test_seconds_to_quality(tmp_path, seconds, expected):
 def test_seconds_that_were_not_measured_are_named(tmp_path):
     claim = CLAIMS["als-three-to-five-times-faster-on-ml-1m"]
     untested = (UNTESTED, "not run yet on ML-1M: RG², ALS, WRMF, softmax, Adam")
-    assert claim.judge(claim.experiment(0, docs=tmp_path)) == untested
+    assert claim.judge(claim.experiment(0, places=Places(tmp_path))) == untested
     followed(tmp_path, {"WRMF": [(1.0, 0.2)]})
-    assert claim.judge(claim.experiment(0, docs=tmp_path)) == untested
+    assert claim.judge(claim.experiment(0, places=Places(tmp_path))) == untested
 
 
 @pytest.mark.parametrize(
@@ -163,8 +166,9 @@ def test_seconds_that_were_not_measured_are_named(tmp_path):
 )
 def test_sweeps_from_softmax(tmp_path, warm, expected):
     claim = CLAIMS["warm-start-from-softmax-on-real-data"]
-    assert claim.judge(claim.experiment(0, docs=tmp_path)).verdict == UNTESTED
-    (tmp_path / "optimisers").mkdir()
+    assert claim.judge(claim.experiment(0, places=Places(tmp_path))).verdict == UNTESTED
+    folder = Places(tmp_path).records / "optimisers"
+    folder.mkdir(parents=True)
 
     def points(sweeps):
         return {"points": [{"step": s, "loss": 5.0 if s < sweeps else 1.005, "metric": 0.3} for s in range(1, 20)]}
@@ -172,7 +176,7 @@ def test_sweeps_from_softmax(tmp_path, warm, expected):
     for name, sweeps in warm.items():
         curves = {"RG², ALS": points(10), "RG², ALS from softmax": points(sweeps)}
         record = {"runs": [{"best": 1.0, "zero": 2.0, "curves": curves}]}
-        (tmp_path / "optimisers" / f"convergence-{name}.json").write_text(json.dumps(record))
+        (folder / f"convergence-{name}.json").write_text(json.dumps(record))
     first, turned = verdicts("warm-start-from-softmax-on-real-data", tmp_path)
     assert first == expected
     assert turned == (HOLDS if expected == FAILS else FAILS)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from research.claims import CLAIMS
 from research.claims.claim import Judgement, decide
-from research.claims.seeds import main, steady_claims, verdicts
+from research.claims.seeds import steady_claims, varying, verdicts
 
 QUICK = [CLAIMS["rg2-square-form"], CLAIMS["label-weights"]]
 
@@ -18,7 +18,7 @@ def test_claims_that_train_or_take_times_are_left_out():
 
 
 def test_verdicts_that_stay(capsys):
-    assert main(QUICK) == 0
+    assert varying(QUICK) == []
     shown = capsys.readouterr().out
     assert "label-weights: holds with a correction\n" in shown
     assert shown.endswith("verdicts that depend on the seed (of 5): none\n")
@@ -31,7 +31,14 @@ def test_a_verdict_that_varies(capsys):
         judge=lambda numbers: Judgement(decide(numbers["seed"] < 4), "luck"),
     )
     assert verdicts(by_luck) == ["holds"] * 4 + ["fails"]
-    assert main([by_luck, QUICK[1]]) == 1
+    assert varying([by_luck, QUICK[1]]) == [by_luck.id]
     shown = capsys.readouterr().out
     assert "rg2-square-form: holds, fails\n" in shown
     assert shown.endswith("(of 5): rg2-square-form\n")
+
+
+def test_the_command_says_so(run, monkeypatch, capsys):
+    assert run("claims", "label-weights", "--seeds", 2) == 0
+    assert capsys.readouterr().out.endswith("verdicts that depend on the seed (of 2): none\n")
+    monkeypatch.setattr("research.claims.command.varying", lambda claims, **_: [claim.id for claim in claims])
+    assert run("claims", "label-weights", "--seeds", 2) == 1

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-from taylorank.report.markdown import LINK, main, refreshed
-
 import taylorank as tr
-
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-
-
-@pytest.mark.parametrize("name", ["results.md", "neural.md"])
-def test_the_committed_pages_agree_with_their_records(name):
-    page = (DOCS / name).read_text()
-    assert LINK.search(page)
-    assert refreshed(page, DOCS).rstrip() == page.rstrip()
+from research.pages import write
+from research.places import HERE, Places
 
 
 def test_every_record_is_shown():
-    records = {f"reports/{path.name}" for path in (DOCS / "reports").glob("*.json")}
-    shown = "".join(
-        (DOCS / name).read_text() for name in ("results.md", "neural.md", "reproduction.md", "optimisers.md")
-    )
+    names = ("results", "neural", "reproduction", "optimisers")
+    shown = "".join((HERE.docs / f"{name}.md").read_text(encoding="utf-8") for name in names)
+    records = list(HERE.comparisons.glob("*.json"))
     assert records
-    assert all(f"]({name})" in shown for name in records)
+    assert all(f"]{HERE.link(path).partition(']')[2]}" in shown for path in records)
 
 
 def test_sections_are_filled_from_their_records(tmp_path):
-    (tmp_path / "reports").mkdir()
+    places = Places(tmp_path)
+    for folder in (places.docs, places.comparisons):
+        folder.mkdir(parents=True, exist_ok=True)
     found = tr.compare(
         tr.planted(100, 40, interactions=1500), ["ease", "popularity"], seeds=(0,), trials=0, command="c d"
     )
-    found.save(tmp_path / "reports" / "a.json")
-    page = tmp_path / "page.md"
-    page.write_text("# T\n\n## A\n\nWords [record](reports/a.json).\n\n<!-- found -->\nold\n\n## B\n\nNothing.\n")
-    main(page)
+    found.save(places.comparisons / "a.json")
+    page = places.docs / "results.md"
+    link = places.link(places.comparisons / "a.json").partition("]")[2]
+    page.write_text(f"# T\n\n## A\n\nWords [record]{link}.\n\n<!-- found -->\nold\n\n## B\n\nNothing.\n")
+    assert write("results", places)
     text = page.read_text()
     assert "| EASE | **0." in text
     assert "    c d\n" in text
     assert "old" not in text
     assert text.endswith("## B\n\nNothing.\n")
-    main(page)
+    assert not write("results", places)
     assert page.read_text() == text

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
-from research.reproduce.page import COMMAND, main, refreshed, shown
 
 import taylorank as tr
+from research.pages import write
+from research.pages.reproduction import COMMAND, shown
+from research.places import HERE, Places
 from research.reproduce import TABLES
 from research.reproduce.gather import Gathered, gather
 from research.reproduce.run import reproduce
 from taylorank.report.record import load_record, save_record
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = HERE.docs
 PAGE = (DOCS / "reproduction.md").read_text(encoding="utf-8")
 
 
-def test_the_committed_page_agrees_with_its_records():
-    assert refreshed(PAGE, DOCS).rstrip() == PAGE.rstrip()
-
-
 def test_every_value_of_the_records_is_in_its_row():
-    record = load_record(DOCS / "reports" / "ml-1m.json")
+    record = load_record(HERE.comparisons / "ml-1m.json")
     section = next(part for part in PAGE.split("\n## ") if part.startswith("ML-1M"))
     for model in ("rg2-paper", "wrmf-paper", "rg2", "ials"):
         row = next(line for line in section.splitlines() if f"| `{model}` |" in line)
@@ -41,18 +38,23 @@ def test_every_table_has_a_section_with_words_about_the_differences():
         assert len(words.split()) > 10
 
 
-def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", PAGE):
-        assert (DOCS / target).is_file(), target
+def test_claims_that_are_named_are_there():
     anchors = re.findall(r"claims\.md#([^)]+)", PAGE)
     claims = (DOCS / "claims.md").read_text(encoding="utf-8")
+    assert anchors
     assert all(f"### {anchor}\n" in claims for anchor in anchors)
 
 
 @pytest.fixture
-def docs(tmp_path):
-    (tmp_path / "reports").mkdir()
-    return tmp_path
+def places(tmp_path):
+    found = Places(tmp_path)
+    for folder in (found.docs, found.comparisons, found.records / "bench"):
+        folder.mkdir(parents=True, exist_ok=True)
+    return found
+
+
+def named(places, name):
+    return places.name(places.comparisons / f"{name}.json")
 
 
 def record_of(models, data=None, **more):
@@ -61,68 +63,65 @@ def record_of(models, data=None, **more):
     return reproduce(table, data or tr.planted(90, 70, interactions=2500), models, **settings)
 
 
-def test_records_fill_rows_and_the_rest_says_how_to_run_it(docs):
+def test_records_fill_rows_and_the_rest_says_how_to_run_it(places):
     first = record_of(["wrmf-paper", "popularity"], command="first")
-    save_record(first, docs / "reports" / "ml-10m.json")
-    save_record(record_of(["ease"], command="second"), docs / "reports" / "ml-10m-more.json")
-    text = shown(TABLES["ml-10m"], docs)
+    save_record(first, places.comparisons / "ml-10m.json")
+    save_record(record_of(["ease"], command="second"), places.comparisons / "ml-10m-more.json")
+    text = shown(TABLES["ml-10m"], places)
     mean = first["summary"]["models"]["wrmf-paper"]["metrics"]["ndcg@10"]["mean"]
     (row,) = [line for line in text.splitlines() if "`wrmf-paper` |" in line]
     assert f"| {mean:.4f} ±" in row
     assert f"| 0.2797 | {mean - 0.2797:+.4f} |".replace("-", "−") in row
     assert "| BPR | `bpr` | not run here | 0.3476 | – | not run here | 0.2116 | – |" in text
-    assert "taylorank reproduce ml-10m --models rg2-paper,rgx-paper,rg2,sampled-rg2,wrmf,ials --json" in text
-    assert "[reports/ml-10m-more.json](reports/ml-10m-more.json): `ease`; seeds 0, 0 fits of tuning" in text
+    assert "python -m research.reproduce ml-10m --models rg2-paper,rgx-paper,rg2,sampled-rg2,wrmf,ials --json" in text
+    assert f"{places.link(places.comparisons / 'ml-10m-more.json')}: `ease`; seeds 0, 0 fits of tuning" in text
     assert "by `second`" in text
     assert "known are 69,815 users × 9,888 items" in text
 
 
-def test_a_model_in_two_records_is_taken_from_the_one_with_more_seeds(docs):
-    save_record(record_of(["popularity", "ease"]), docs / "reports" / "ml-10m.json")
-    save_record(record_of(["popularity"], seeds=(0, 1)), docs / "reports" / "ml-10m-more.json")
-    found = gather(TABLES["ml-10m"], docs)
-    assert found.sources == {"popularity": "reports/ml-10m-more.json", "ease": "reports/ml-10m.json"}
+def test_a_model_in_two_records_is_taken_from_the_one_with_more_seeds(places):
+    save_record(record_of(["popularity", "ease"]), places.comparisons / "ml-10m.json")
+    save_record(record_of(["popularity"], seeds=(0, 1)), places.comparisons / "ml-10m-more.json")
+    found = gather(TABLES["ml-10m"], places)
+    assert found.sources == {"popularity": named(places, "ml-10m-more"), "ease": named(places, "ml-10m")}
 
 
-def test_other_data_other_protocols_and_failures_are_told(docs):
-    save_record(record_of(["popularity"]), docs / "reports" / "ml-10m.json")
+def test_other_data_other_protocols_and_failures_are_told(places):
+    save_record(record_of(["popularity"]), places.comparisons / "ml-10m.json")
     small = tr.planted(90, 50, interactions=2000)
-    save_record(record_of(["rg2-paper"], small), docs / "reports" / "ml-10m-a.json")
+    save_record(record_of(["rg2-paper"], small), places.comparisons / "ml-10m-a.json")
     other = tr.compare(small, ["ease"], seeds=(0,), trials=0, protocol="held-out-users").record
-    save_record(other, docs / "reports" / "ml-10m-b.json")
-    found = gather(TABLES["ml-10m"], docs)
+    save_record(other, places.comparisons / "ml-10m-b.json")
+    found = gather(TABLES["ml-10m"], places)
     assert found.refused == {
-        "reports/ml-10m-a.json": "other data",
-        "reports/ml-10m-b.json": "protocol held-out-users, not papers",
+        named(places, "ml-10m-a"): "other data",
+        named(places, "ml-10m-b"): "protocol held-out-users, not papers",
     }
-    save_record(record_of(["rg2-paper"], small), docs / "reports" / "ml-10m.json")  # 64 factors, 50 items
+    save_record(record_of(["rg2-paper"], small), places.comparisons / "ml-10m.json")  # 64 factors, 50 items
     for name in ("a", "b"):
-        (docs / "reports" / f"ml-10m-{name}.json").unlink()
-    text = shown(TABLES["ml-10m"], docs)
+        (places.comparisons / f"ml-10m-{name}.json").unlink()
+    text = shown(TABLES["ml-10m"], places)
     assert "| RG² | `rg2-paper` | failed |" in text
     assert "`rg2-paper` failed: 1 of 1 seeds failed: factors=64 exceeds" in text
 
 
-def test_benchmarks_of_published_splits_fill_their_rows(docs):
+def test_benchmarks_of_published_splits_fill_their_rows(places):
     run = {"set": "gowalla", "held back": "groups", "test": {"recall@20": 0.5, "ndcg@20": 0.25}}
-    (docs / "bench").mkdir()
-    (docs / "bench" / "public_splits.json").write_text(json.dumps({"sets": [run]}))
-    text = shown(TABLES["gowalla"], docs)
+    (places.records / "bench" / "public_splits.json").write_text(json.dumps({"sets": [run]}))
+    text = shown(TABLES["gowalla"], places)
     assert "| `rg2, groups held back` | 0.5000 | – | – | 0.2500 |" in text
     assert "one seed, no interval" in text
 
 
-def test_the_command_rewrites_the_page(docs):
-    page = docs / "page.md"
-    page.write_text(
-        "# T\n\n## A\n\n    taylorank reproduce ml-10m --json x.json\n\nWords.\n\n<!-- found -->\nold\n\n## B\n"
-    )
-    main(page)
+def test_the_command_rewrites_the_page(places):
+    page = places.docs / "reproduction.md"
+    page.write_text("# T\n\n## A\n\n    python -m research.reproduce ml-10m\n\nWords.\n\n<!-- found -->\nold\n\n## B\n")
+    assert write("reproduction", places)
     text = page.read_text()
     assert "Words.\n\n<!-- found -->\n\n| method |" in text
     assert "old" not in text
     assert text.endswith("## B\n")
-    main(page)
+    assert not write("reproduction", places)
     assert page.read_text() == text
 
 

@@ -1,4 +1,4 @@
-"""`python -m research.reproduce` on small files in the originals' formats: the papers' protocol, columns and numbers."""
+"""The tables on small files in the originals' formats: the papers' protocol, columns and numbers."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import taylorank as tr  # noqa: E402
-from research.bench import convergence, rg_step  # noqa: E402
+from research.bench.optimisers import convergence  # noqa: E402
 from research.bench.optimisers.curves import Measure, Study, as_weighted  # noqa: E402
 from research.bench.optimisers.first_order_rg import _loss  # noqa: E402
 from research.bench.optimisers.orders import convergence as orders  # noqa: E402
@@ -56,16 +56,18 @@ def test_longer_runs_reach_the_optimum():
     assert run["curves"]["RG², ALS"]["convergence"]["kind"] == "linear"
 
 
-def test_a_study_goes_on_from_its_file_and_from_no_other(tmp_path, capsys):
+def test_a_study_goes_on_from_its_file_and_from_no_other(tmp_path):
     tr.planted(60, 30, interactions=600).save_npz(tmp_path / "d.npz")
     out, settings = tmp_path / "found.json", tmp_path / "settings.json"
 
-    def run(*more, rate=0.1):
+    def run(*, rate=0.1, **more):
         settings.write_text(json.dumps({"bpr": {"learning_rate": rate}}))
-        given = [str(tmp_path / "d.npz"), "--factors", "2", "--epochs", "2", "--curves", "BPR;WRMF"]
-        convergence.main([*given, "--params", str(settings), "--json", str(out), *more])
-        told = capsys.readouterr().out
-        return json.loads(out.read_text()), [name for name in ("BPR", "WRMF") if name in told]
+        told = []
+        given = {"factors": 2, "epochs": 2, "curves": "BPR;WRMF", "params": settings, "file": out, **more}
+        command = " ".join(f"--{name} {value}" for name, value in more.items())
+        convergence.run(tmp_path / "d.npz", **given, command=f"study {command}", tell=told.append)
+        drawn = [name for name in ("BPR", "WRMF") if any(f": {name}: " in line for line in told)]
+        return json.loads(out.read_text()), drawn
 
     first, drawn = run()
     assert drawn == ["BPR", "WRMF"]
@@ -75,15 +77,16 @@ def test_a_study_goes_on_from_its_file_and_from_no_other(tmp_path, capsys):
     with pytest.raises(ParameterError, match="other parameters of BPR; --again 'BPR'"):
         run(rate=0.2)
     with pytest.raises(ParameterError, match="another study: epochs differ"):
-        run("--epochs", "3")
+        run(epochs=3)
     assert json.loads(out.read_text()) == again
-    changed, drawn = run("--again", "BPR", rate=0.2)
+    changed, drawn = run(again="BPR", rate=0.2)
     assert drawn == ["BPR"]
     assert changed["runs"][0]["curves"]["WRMF"] == first["runs"][0]["curves"]["WRMF"]
     assert changed["command"] == first["command"]  # which makes the same from nothing
-    more, drawn = run("--seeds", "1", rate=0.2)
+    more, drawn = run(seeds="1", rate=0.2)
     assert drawn == ["BPR", "WRMF"]
     assert [one["seed"] for one in more["runs"]] == [0, 1]
+    assert more["command"] == "study\nstudy --seeds 1"
 
 
 def test_rg_as_weights_per_cell_is_the_same_objective():
@@ -135,39 +138,15 @@ def test_power_and_rate_are_recovered():
     assert orders([0.8**k for k in range(1, 60)], best=0.0, zero=1.0)["rate"] == pytest.approx(0.8)
 
 
-def test_command_line_writes_the_study(tmp_path, capsys):
+def test_command_line_writes_the_study(run, tmp_path, capsys):
     tr.planted(80, 30, interactions=700).save_npz(tmp_path / "small.npz")
     (tmp_path / "p.json").write_text('{"softmax": {"learning_rate": 0.05}}')
-    arguments = [str(tmp_path / "small.npz"), "--factors", "3", "--epochs", "3", "--json", str(tmp_path / "out.json")]
-    convergence.main([*arguments, "--curves", "RG², ALS;softmax, Adam", "--params", str(tmp_path / "p.json")])
+    given = ["convergence", tmp_path / "small.npz", "--factors", 3, "--epochs", 3, "--json", tmp_path / "out.json"]
+    assert run("bench", *given, "--curves", "RG², ALS;softmax, Adam", "--params", tmp_path / "p.json") == 0
     found = json.loads((tmp_path / "out.json").read_text())
     assert found["data"]["name"] == "small"
+    assert found["command"].startswith(f"python -m research.bench convergence {tmp_path / 'small.npz'} --factors 3")
     assert list(found["runs"][0]["curves"]) == ["RG², ALS", "softmax, Adam"]
     assert "softmax, Adam: best metric" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        convergence.main([*arguments, "--curves", "RG3"])
-
-
-def test_steps_are_measured_at_every_size(tmp_path):
-    record = rg_step.run(quick=True)
-    assert [(row["items"], row["kind"]) for row in record["rows"]] == [
-        (count, kind) for count in (1000, 4000) for kind in rg_step.KINDS
-    ]
-    assert all(row["seconds"] > 0 for row in record["rows"])
-    assert len(rg_step.describe(record)) == 8
-    arguments = ["--items", "500", "--queries", "8", "--factors", "4", "--json", str(tmp_path / "s.json")]
-    rg_step.main(arguments)
-    assert json.loads((tmp_path / "s.json").read_text())["queries"] == 8
-
-
-def test_slow_kind_is_left_out_for_more_items():
-    record = rg_step.run(items=(500, 600), queries=8, factors=4, most_seconds=0.0)
-    assert {row["items"] for row in record["rows"]} == {500}
-
-
-@pytest.mark.parametrize("kind", rg_step.KINDS)
-def test_step_leaves_gradients_of_both_sides(kind):
-    U, V = (torch.randn(rows, 4, requires_grad=True) for rows in (8, 50))
-    rg_step.make_step(kind, U, V, torch.Generator().manual_seed(0))()
-    assert U.grad.abs().sum() > 0
-    assert V.grad.to_dense().abs().sum() > 0
+    assert run("bench", *given, "--curves", "RG3") == 2
+    assert "no curve is called 'RG3'; choose from RG², SVD;" in capsys.readouterr().err

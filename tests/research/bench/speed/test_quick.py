@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from research.bench import growth, run_benchmark
+from research.bench import run_benchmark
+from research.bench.speed import growth
 from research.bench.speed.gather_sum import long_tailed
 from research.bench.speed.ials_sweeps import initial_factors, our_sweepers
 from research.bench.speed.process import peak_mb, resident_mb, return_memory

@@ -1,0 +1,46 @@
+"""The pages that are made are those that are committed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from research.pages import PAGES, made
+from research.places import HERE
+from taylorank.errors import ParameterError
+
+NEEDS_TORCH = ("losses", "optimisers")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_committed_page_says_what_the_records_hold(name):
+    if name in NEEDS_TORCH:
+        pytest.importorskip("torch")
+    assert made(name) == (HERE.docs / f"{name}.md").read_text(encoding="utf-8"), f"run python -m research.pages {name}"
+
+
+@pytest.mark.parametrize("path", sorted(HERE.docs.glob("*.md")), ids=lambda path: path.name)
+def test_links_to_files_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+        assert (HERE.docs / target).is_file(), target
+
+
+def test_papers_are_named_as_a_reader_knows_them():
+    """By authors and year, in pages and records alike, never by a number of somebody's file."""
+    for path in (*HERE.docs.glob("*.md"), *HERE.records.rglob("*.json")):
+        found = re.search(r"(?<![\d.,])00[0-9](?![\d.,])", path.read_text(encoding="utf-8"))
+        assert found is None, path
+
+
+def test_the_command_writes_pages_and_refuses_others(run, monkeypatch, capsys):
+    written = []
+    monkeypatch.setattr("research.pages.command.write", lambda name: written.append(name) or name == "results")
+    assert run("pages", "results", "claims") == 0
+    assert written == ["results", "claims"]
+    assert capsys.readouterr().out == "docs/results.md: changed\ndocs/claims.md: as it was\n"
+    assert run("pages", "results", "nothing") == 2
+    assert written == ["results", "claims"]
+    assert "no page 'nothing' is made here; choose from claims, benchmarks," in capsys.readouterr().err
+    with pytest.raises(ParameterError, match="no page"):
+        made("nothing")
