@@ -61,4 +61,4 @@ def pairs(
 
 
 if __name__ == "__main__":
-    run_app(app)
+    run_app(app, program="python -m research.comparisons")

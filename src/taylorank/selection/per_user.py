@@ -67,7 +67,7 @@ def load_per_user(path: Place, record: Record) -> PerUser:
     if not Path(path).exists():
         return {}
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             index = json.loads(str(arrays["index"]))
             values = {
                 (model, seed): UserValues(

@@ -15,8 +15,8 @@ from research.reproduce import TABLES, left_out, table_named
 from research.reproduce.printed import TABLE_3
 from research.reproduce.run import chosen_models, data_of, joined, models_of, needs_torch, reproduce
 from taylorank.errors import DataError
-from taylorank.selection.contenders import contenders
 from taylorank.report.record import load_record, save_record
+from taylorank.selection.contenders import contenders
 
 QUICK = ("--models", "rg2-paper,popularity,ials", "--trials", "1", "--seeds", "1")
 

@@ -13,9 +13,10 @@ from taylorank.models import EASE, Popularity
 from taylorank.models.recommender import Recommender
 from taylorank.ranking import evaluate
 from taylorank.ranking.protocol import PROTOCOLS, protocol
+from taylorank.report.record import load_record
+from taylorank.report.words import further_sentences
 from taylorank.selection import Choice, Comparison, compare
 from taylorank.selection.peers import PEERS
-from taylorank.report.record import load_record
 
 SMALL = {"ease": {"regularization": Choice((1.0, 30.0, 1000.0))}, "rg2": {"factors": Choice((2, 4, 8))}}
 TIMES = {"seconds", "fit_seconds", "evaluate_seconds", "tuning_seconds", "peak_memory_bytes", "written", "parts"}
@@ -177,6 +178,7 @@ def test_an_interrupted_comparison_goes_on_and_ends_the_same(data, tmp_path, sta
     assert without_times(again.record) == without_times(whole.record)
     assert without_times(load_record(path)) == without_times(whole.record)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cut.json", "whole.json"]
+    assert again.models["ease"]["versus_best"] or again.models["rg2"]["versus_best"]  # tested on all seeds
     assert compare(data, ["ease", "rg2"], file=path, callback=pytest.fail, **how).record == load_record(path)
 
 
@@ -199,6 +201,63 @@ def test_a_file_can_be_extended_but_not_turned_into_another_comparison(data, tmp
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_models_added_later_are_tested_if_the_users_values_were_kept(data, tmp_path, kept):
+    whole = compare(data, ["popularity", "itemknn", "ease"], seeds=(0, 1), trials=0)
+    path, how = tmp_path / "c.json", {"seeds": (0, 1), "trials": 0}
+    before = compare(data, ["popularity", "itemknn"], file=path, per_user=kept, **how)
+    assert (tmp_path / "c.users.npz").exists() == kept
+    more = compare(data, ["popularity", "itemknn", "ease"], file=path, **how)
+    assert whole.best == more.best == "ease"
+    for name in ("popularity", "itemknn", "ease"):  # means and intervals are there in any case
+        assert more.models[name]["metrics"] == whole.models[name]["metrics"]
+    assert more.record["summary"]["users"] == whole.record["summary"]["users"]
+    for name in ("popularity", "itemknn"):
+        test, expected = (one.models[name]["versus_best"]["ndcg@10"] for one in (more, whole))
+        assert test["difference"] == pytest.approx(expected["difference"], abs=1e-6)
+        assert test == expected if kept else [test[key] for key in ("low", "high", "p", "p_holm")] == [None] * 4
+    assert ("Not tested against the best" in " ".join(further_sentences(more.record))) != kept
+    assert len(Comparison.load(path).per_user) == (6 if kept else 0)  # the file that is kept is brought up to date
+    assert before.best == "itemknn"
+
+
+def test_new_seeds_without_the_users_values_leave_no_interval(data, tmp_path):
+    path = tmp_path / "c.json"
+    compare(data, ["popularity", "ease"], seeds=(0,), trials=0, file=path)
+    more = compare(data, ["popularity", "ease"], seeds=(0, 1), trials=0, file=path)
+    whole = compare(data, ["popularity", "ease"], seeds=(0, 1), trials=0)
+    for name in ("popularity", "ease"):
+        value, expected = (one.models[name]["metrics"]["ndcg@10"] for one in (more, whole))
+        assert (value["mean"], value["seed_sd"]) == (expected["mean"], expected["seed_sd"])
+        assert value["low"] is None
+    assert more.models["popularity"]["versus_best"] == {}
+
+
+def test_an_extension_that_is_cut_off_loses_no_interval(data, tmp_path):
+    path, names = tmp_path / "c.json", ["popularity", "itemknn", "ease"]
+    before = compare(data, names[:2], seeds=(0,), trials=0, file=path)
+
+    def interrupt(progress):
+        if (progress.model, progress.stage) == ("EASE", "testing"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(data, [*names, "rgx"], seeds=(0,), trials=0, file=path, callback=interrupt)
+    after = compare(data, [*names, "rgx"], seeds=(0,), trials=0, file=path)
+    assert after.models["itemknn"]["metrics"] == before.models["itemknn"]["metrics"]
+    assert after.models["ease"]["metrics"]["ndcg@10"]["low"] is not None
+
+
+def test_the_record_names_the_commit(data, tmp_path, monkeypatch):
+    path = tmp_path / "c.json"
+    for commit in ("a" * 40, "a" * 40, "b" * 40):
+        monkeypatch.setattr("taylorank.selection.comparing.source_commit", lambda commit=commit: commit)
+        found = compare(data, ["popularity"], seeds=(0,), trials=0, file=path)
+    assert found.record["commit"] == f"{'a' * 40}, {'b' * 40}"  # gone on from at another commit
+    monkeypatch.setattr("taylorank.selection.comparing.source_commit", lambda: None)
+    assert "commit" not in compare(data, ["popularity"], seeds=(0,), trials=0).record
+
+
 def test_a_failed_run_is_tried_again(data, tmp_path, monkeypatch):
     path = tmp_path / "c.json"
     with monkeypatch.context() as patch:
@@ -217,6 +276,7 @@ def test_a_failed_run_is_tried_again(data, tmp_path, monkeypatch):
         ({"schema": "something else"}, "is no comparison"),
         ([1, 2], "is no comparison"),
         ({"schema": "taylorank comparison", "version": 1}, "lacks machine, data"),
+        ({"schema": "taylorank comparison", "version": 2}, "lacks machine, data"),
     ],
 )
 def test_files_of_another_kind_or_version_are_refused(tmp_path, data, content, words):
