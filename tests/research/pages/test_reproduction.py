@@ -60,7 +60,7 @@ def named(places, name):
 def record_of(models, data=None, **more):
     table = TABLES["ml-10m"]
     settings = {"seeds": (0,), "trials": 0, **more}
-    return reproduce(table, data or tr.planted(90, 70, interactions=2500), models, **settings)
+    return reproduce(table, data or tr.planted(90, 70, interactions=2500), models, **settings).record
 
 
 def test_records_fill_rows_and_the_rest_says_how_to_run_it(places):
