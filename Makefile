@@ -1,12 +1,24 @@
-# make run   install into .venv and run the main job
-# make test  everything that CI checks
+# make run                      install into .venv and run the main job
+# make test                     everything that CI checks
+# make claims                   the papers' statements with their verdicts
+# make bench NAME=als           a benchmark or study; without NAME the list of them
+# make reproduce TABLE=ml-1m    a table of the papers, run again
+# make pages                    write the pages of docs that are made from records; NAME=claims: one of them
+# make wheel                    dist/*.whl
+# More options: make claims ARGS="--json claims.json"
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
-INSTALL := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip --quiet --disable-pip-version-check
+INSTALL := $(PIP) install
 
-.PHONY: run test lint clean
+# Real data that lie beside the checkout.
+ifneq ($(wildcard ../shared/data),)
+export TAYLORANK_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: run test lint claims bench reproduce pages wheel clean
 run: $(VENV)/.run
 	$(BIN)/taylorank --version
 	$(BIN)/taylorank run
@@ -23,6 +35,15 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+claims bench reproduce pages: $(VENV)/.test
+	$(BIN)/python -m research.$@ $(NAME) $(TABLE) $(ARGS)
+
+wheel: $(BIN)/python
+	rm -rf dist
+	$(PIP) wheel --no-deps --wheel-dir dist .
+	@! $(BIN)/python -m zipfile -l dist/*.whl | grep -E '^(research|tests|docs)/'
+	@echo "$$(ls dist/*.whl): $$(cat dist/*.whl | wc -c) bytes, $$($(BIN)/python -m zipfile -l dist/*.whl | tail -n +2 | wc -l) files"
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -35,4 +56,4 @@ $(VENV)/.test: $(BIN)/python $(SOURCES)
 	touch $@ $(VENV)/.run
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -15,8 +15,7 @@ settings.load_profile("fast")
 def real_data_folder() -> Path | None:
     """The folder of real data sets, or None where it is absent."""
     named = [Path(p) for p in os.environ.get("TAYLORANK_DATA", "").split(os.pathsep) if p]
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    return next((p for p in [*named, beside] if p.is_dir()), None)
+    return next((p for p in named if p.is_dir()), None)
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from research.bench.quality.public_splits import PUBLISHED
+from research.datasets.simplewiki import SIMPLEWIKI
 from research.papers import PU_2024, PU_2025, SUMMARY_2026
 from research.reproduce.printed import LIGHTGCN_IN_2024, RG2_IN_2024, SETS, TABLE_3, TABLE_4, Numbers
+from taylorank.data import datasets
 from taylorank.errors import DataError
 from taylorank.ranking.protocol import EvaluationProtocol, PublishedSplit, Ratio
 
@@ -161,6 +163,7 @@ _ALL = (
     _split("yelp2018", "Yelp2018, the published split"),
 )
 TABLES: dict[str, Table] = {table.name: table for table in _ALL}
+datasets.register(SIMPLEWIKI)
 
 
 def table_named(name: str) -> Table:

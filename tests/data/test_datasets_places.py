@@ -21,14 +21,11 @@ CONTENT = b"0 1 2\n1 2\n"
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
     """Two data folders, a working directory and a cache of the test's own."""
-    for name in ("first", "second", "work/here", "work/shared/data", "cache"):
+    for name in ("first", "second", "work/here", "work/shared/data", "cache"):  # the last but one is not looked at
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.setenv("TAYLORANK_DATA", os.pathsep.join([str(tmp_path / "first"), str(tmp_path / "second")]))
     monkeypatch.setenv("TAYLORANK_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path / "work" / "here")
-    checkout = data_folders()[3:]
-    original = places.data_folders
-    monkeypatch.setattr(places, "data_folders", lambda: [f for f in original() if f not in checkout])
     return tmp_path
 
 
@@ -48,12 +45,16 @@ def test_the_cache_is_where_the_environment_says(monkeypatch, tmp_path):
     assert cache_folder() == Path.home() / ".cache" / "taylorank"
 
 
-def test_data_folders_are_those_named_then_the_shared_ones(folders):
-    assert data_folders()[:3] == [folders / "first", folders / "second", folders / "work" / "shared" / "data"]
+def test_data_folders_are_those_named_and_no_others(folders, monkeypatch):
+    assert data_folders() == [folders / "first", folders / "second"]
+    monkeypatch.delenv("TAYLORANK_DATA")
+    assert data_folders() == []
+    (folders / "work" / "shared" / "data" / "toy.txt").write_bytes(CONTENT)  # beside the working directory
+    assert present(make()) is None
 
 
 def test_folders_are_searched_in_order_and_the_cache_last(folders):
-    spots = ["first/toy.txt", "second/toy.parquet", "work/shared/data/toy.txt", "cache/toy.txt"]
+    spots = ["first/toy.txt", "second/toy.parquet", "cache/toy.txt"]
     for place in spots:
         (folders / place).write_bytes(CONTENT)
     for place in spots:
@@ -97,7 +98,8 @@ def test_a_download_that_fails_says_where_to_put_the_file(folders):
 
 def test_a_set_without_download_says_what_is_wanted_and_where(folders):
     dataset = replace(make(), files=(), loader=None)
-    with pytest.raises(DataError, match=rf"toy has no download; put toy\.parquet in TAYLORANK_DATA .*{folders}/first"):
+    told = rf"no download; set TAYLORANK_DATA to the folder that holds toy\.parquet .*{folders}/first"
+    with pytest.raises(DataError, match=told):
         locate(dataset)
 
 

@@ -3,9 +3,11 @@
 import dataclasses
 import re
 
+import polars as pl
 import pytest
 
 from taylorank.data import datasets
+from taylorank.data.datasets import Dataset, Protocol, registry
 from taylorank.data.datasets.registry import Counts
 from taylorank.errors import DataError, ParameterError, TaylorankError
 
@@ -17,7 +19,7 @@ def every_set(test):
 
 
 def test_the_papers_sets_and_the_benchmarks_are_there():
-    wanted = {"ml-10m", "amazon-electronics", "steam", "simplewiki", "gowalla", "yelp2018", "ml-1m", "ml-20m"}
+    wanted = {"ml-10m", "amazon-electronics", "steam", "gowalla", "yelp2018", "ml-1m", "ml-20m"}
     assert wanted <= set(datasets.names())
     assert len(set(datasets.names())) == len(datasets.names())
 
@@ -89,3 +91,20 @@ def test_a_set_in_one_part_has_no_published_split():
         TaylorankError, match="published in one part; split it yourself; published splits: gowalla, yelp"
     ):
         datasets.published_split("ml-1m")
+
+
+def test_a_set_of_ones_own_is_known_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_ADDED", {})
+    monkeypatch.setenv("TAYLORANK_DATA", str(tmp_path))
+    pl.DataFrame({"user": [1, 2], "item": [3, 4]}).write_parquet(tmp_path / "our-clicks.parquet")
+    own = Dataset("our-clicks", "Clicks", "", "internal", (Protocol("raw", "every pair"),))
+    with pytest.raises(DataError, match="unknown data set 'our-clicks'"):
+        datasets.get("our-clicks")
+    datasets.register(own)
+    datasets.register(own)
+    assert datasets.names().count("our-clicks") == 1
+    assert datasets.get("our-clicks").nnz == 2
+    with pytest.raises(ParameterError, match="there is another data set 'our-clicks' already; choose another name"):
+        datasets.register(dataclasses.replace(own, title="others"))
+    with pytest.raises(ParameterError, match="another data set 'ml-1m'"):
+        datasets.register(dataclasses.replace(own, name="ml-1m"))

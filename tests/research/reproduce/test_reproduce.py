@@ -53,7 +53,7 @@ def test_a_user_with_the_files_gets_the_table(run, name, tmp_path, capsys):
     for metric in table.columns:
         found = record["summary"]["models"]["rg2-paper"]["metrics"][metric]["mean"]
         assert f"{found:.4f}" in shown
-    assert "(Table 5 of the paper)" in short(shown) or name == "electronics"
+    assert "(Pu et al. 2025, Table 5)" in short(shown) or name == "electronics"
     assert "written: out/r.json" in shown
 
 

@@ -6,7 +6,7 @@
 
 `get("ml-1m", protocol="paper")` gives the interactions as the papers clean them; `published_split("gowalla")` the
 train and test parts that others report numbers on. Set `TAYLORANK_DATA` to folders of your own, and
-`TAYLORANK_CACHE` to where downloads go.
+`TAYLORANK_CACHE` to where downloads go; `register` adds a data set of your own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from taylorank.data.datasets.fetch import Progress
 from taylorank.data.datasets.places import Located, cache_folder, given, locate
-from taylorank.data.datasets.registry import Counts, Dataset, File, Protocol, info, names
+from taylorank.data.datasets.registry import Counts, Dataset, File, Protocol, info, names, register
 from taylorank.data.interactions import Interactions
 from taylorank.errors import DataError
 
@@ -31,6 +31,7 @@ __all__ = [
     "names",
     "path",
     "published_split",
+    "register",
 ]
 
 

@@ -31,17 +31,9 @@ def cache_folder() -> Path:
 
 
 def data_folders() -> list[Path]:
-    """Return the folders that may hold data, in the order they are searched; the cache is not among them.
-
-    Those named by `TAYLORANK_DATA` come first, then `../shared/data` seen from the working directory and, in a
-    checkout, from the repository.
-    """
-    named = [Path(name).expanduser() for name in os.environ.get("TAYLORANK_DATA", "").split(os.pathsep) if name]
-    nearby = [Path.cwd().parent / "shared" / "data"]
-    root = Path(__file__).resolve().parents[4]
-    if (root / "pyproject.toml").is_file():
-        nearby.append(root.parent / "shared" / "data")
-    return list(dict.fromkeys([*named, *nearby]))
+    """Return the folders that `TAYLORANK_DATA` names, in the order they are searched; the cache is not among them."""
+    named = os.environ.get("TAYLORANK_DATA", "").split(os.pathsep)
+    return list(dict.fromkeys(Path(name).expanduser() for name in named if name))
 
 
 def present(dataset: Dataset) -> Located | None:
@@ -61,9 +53,9 @@ def locate(dataset: Dataset, *, progress: Progress | None = None) -> Located:
             _verify(dataset, located.paths)
         return located
     if not dataset.files:
-        places = ", ".join(map(str, data_folders()))
-        wanted = " and ".join(dataset.parquet_names)
-        raise DataError(f"{dataset.name} has no download", f"put {wanted} in TAYLORANK_DATA (looked in {places})")
+        wanted, places = " and ".join(dataset.parquet_names), map(str, [*data_folders(), cache_folder()])
+        remedy = f"set TAYLORANK_DATA to the folder that holds {wanted} (looked in {', '.join(places)})"
+        raise DataError(f"{dataset.name} has no download", remedy)
     return Located(tuple(_obtain(file, progress) for file in dataset.files), is_parquet=False)
 
 

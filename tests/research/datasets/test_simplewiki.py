@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from research.datasets.simplewiki import SIMPLEWIKI
+from research.datasets.sql import integers, table_columns, text
 from taylorank.data import datasets
-from taylorank.data.datasets.sql import integers, table_columns, text
 from taylorank.errors import DataError
 
 HEAD = """-- MySQL dump 10.19
@@ -107,6 +108,11 @@ def test_a_dump_that_breaks_off_is_refused(cut):
 PAGE = ("page_id", "page_namespace", "page_title", "page_is_redirect")
 TARGET = ("lt_id", "lt_namespace", "lt_title")
 LINKS = ("pl_from", "pl_from_namespace", "pl_target_id")
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    datasets.register(SIMPLEWIKI)
 
 
 @pytest.fixture

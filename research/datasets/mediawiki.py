@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from research.datasets.sql import integers, table_columns, text
 from taylorank.data.datasets.formats import unzipped
 from taylorank.data.datasets.registry import Loader
-from taylorank.data.datasets.sql import integers, table_columns, text
 from taylorank.data.interactions import Interactions
 
 if TYPE_CHECKING:

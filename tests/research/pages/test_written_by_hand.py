@@ -1,0 +1,73 @@
+"""Numbers in pages that people write are those that the named commands wrote."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from research.bench import module_of
+from research.places import HERE
+from taylorank.models import RG2
+
+ROOT = HERE.root
+RECORDS = HERE.records
+
+
+def test_the_readme_says_the_same():
+    readme = (ROOT / "README.md").read_text()
+    files = {path.stem: json.loads(path.read_text()) for path in (RECORDS / "bench").glob("*.json")}
+    for peer in ("scipy", "torch (MKL)"):
+        assert _faster([case["results"][peer]["times_ours"] for case in files["gather_sum"]["cases"]]) in readme
+    for result in files["read"]["results"]:
+        told = f"{result['times_faster']:.1f} times faster, {result['memory_ratio']:.2f} of the peak memory"
+        assert told in readme
+    for name in ("als", "top_k", "evaluate", "epochs"):
+        told = "\n".join(module_of(name.replace("_", "-")).describe(files[name]))
+        for pattern, row in README_ROWS[name]:
+            ratios = [float(ratio) for ratio in re.findall(pattern, told)]
+            assert ratios, pattern
+            assert f"{row} | {_faster(ratios)} |" in readme
+
+
+# Lines of a benchmark that hold the ratio to a peer, and the row of the README that says its range.
+README_ROWS = {
+    "als": [
+        (r"RG².*irspack, cg ([\d.]+)", "a sweep of RG², 6.6 M interactions, K = 64 and 128"),
+        (r"exact.*irspack ([\d.]+)", "an exact sweep of iALS, the same data"),
+    ],
+    "top_k": [(r"implicit ([\d.]+) times ours", "the 20 best items of 69,815 users")],
+    "evaluate": [(r"implicit[^;,]* ([\d.]+) times ours", "all metrics of these users")],
+    "epochs": [
+        (r"RecBole [\d.]+ s, ([\d.]+)", "an epoch of BPR matrix factorisation on ML-1M"),
+        (r"sampled softmax:.*plain PyTorch [\d.]+ s, ([\d.]+)", "an epoch of sampled softmax, 64 draws"),
+        (r"(?m)^softmax:.*plain PyTorch [\d.]+ s, ([\d.]+)", "an epoch with the full softmax"),
+    ],
+}
+
+
+def _faster(ratios):
+    low, high = (f"{ratio:.1f}" for ratio in (min(ratios), max(ratios)))
+    return f"{low if low == high else f'{low}-{high}'} times faster"
+
+
+def test_the_defaults_are_those_that_were_chosen():
+    settings = json.loads((RECORDS / "bench" / "defaults.json").read_text())["settings"]
+    names = ("proposal_exponent", "context_exponent", "regularization")
+    ties = [s for s in settings if s["relative"] >= settings[0]["relative"] - 0.001]
+    chosen = min(ties, key=lambda s: (abs(s["context_exponent"] - 1), -s["relative"]))
+    assert {name: RG2().get_params()[name] for name in names} == {name: chosen[name] for name in names}
+
+
+def test_the_page_of_training_says_what_the_files_hold():
+    page = (ROOT / "docs" / "neural.md").read_text().splitlines()
+    for path in (RECORDS / "neural").glob("*.json"):
+        record = json.loads(path.read_text())
+        place = next(i for i, line in enumerate(page) if f"neural/{path.name}" in line)
+        if record["benchmark"] == "stable-rates":
+            names, _, rates = ([cell.strip() for cell in line.split("|")[1:-1]] for line in page[place + 2 : place + 5])
+            found = {row["loss"]: f"{row['largest']:g}" for row in record["rows"]}
+            assert dict(zip(names, rates, strict=True)) == found
+            continue
+        assert all(f"| {value:.4f} |" in page[place] for name, value in record["test"].items())
+        if record["benchmark"] == "sequential":
+            assert f"| {record['epochs']} |" in page[place]
