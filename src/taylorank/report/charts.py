@@ -63,7 +63,7 @@ def trade_off(record: Record, series: list[Series]) -> Spec | None:
 
 
 def convergence(record: Record, series: list[Series], *, against: str) -> Spec | None:
-    """Return the validation metric on the way of a fit, against "seconds" or "step"."""
+    """Return the validation metric while a model is fitted, against "seconds" or "step"."""
     rows = [
         {"model": label(record, run["model"]), **point, "seconds": max(point["seconds"], LEAST_SECONDS)}
         for run in record["runs"]

@@ -81,7 +81,7 @@ def without_user_values(record: Record) -> Record:
 
 
 def shown_parts(trial: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a report shows of a trial; the values on its way are the larger part."""
+    """Return what a report shows of a trial; its values after every step are left out."""
     return {part: trial[part] for part in TRIAL_PARTS if part in trial}
 
 

@@ -129,7 +129,7 @@ def convergence_table(record: Record) -> Table:
 
 
 def parameters_table(record: Record) -> Table:
-    """Return what tuning chose, run by run; models that nobody tuned are left out."""
+    """Return what tuning chose, run by run; models that are not tuned are left out."""
     rows = []
     for run in record["runs"]:
         tuning = run.get("tuning") or {}
