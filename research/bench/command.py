@@ -22,7 +22,7 @@ GIVEN_HERE = ("file", "command", "tell")
 
 app = App(
     name=PROGRAM,
-    help="Run a benchmark or a study; each times us and our peers in the same run, on the same data.",
+    help="Run a benchmark, of us and our peers in turns on the same data, or a study.",
     help_format="plaintext",
     version_flags=(),
     suppress_keyboard_interrupt=False,

@@ -34,12 +34,12 @@ def made(name: str, places: Places) -> str:
 
     def content(section: str) -> str | None:
         link = LINK.search(section)
-        return None if link is None else _told(places.docs / link[1])
+        return None if link is None else _said(places.docs / link[1])
 
     return filled((places.docs / f"{name}.md").read_text(encoding="utf-8"), content)
 
 
-def _told(file: Path) -> str:
+def _said(file: Path) -> str:
     record = json.loads(file.read_text(encoding="utf-8"))
     if "benchmark" not in record:
         return found(load_record(file))

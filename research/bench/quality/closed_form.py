@@ -4,7 +4,7 @@ RG², sampled RG² and iALS at K = 64, and the three best settings of each again
 of RG² are pairs of exponents, since one fit has every threshold. They are chosen by NDCG@20 on 10 % of every user's
 training interactions (a sample of users), then fitted to the whole training part and measured on test data once.
 
-    taylorank bench closed-form --json docs/bench/closed_form.json
+    python -m research.bench closed-form --json research/records/bench/closed_form.json
 """
 
 from __future__ import annotations

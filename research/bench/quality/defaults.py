@@ -5,7 +5,7 @@ For each set: the papers' cleaning, 80/10/10 per user (of the training part, whe
 touched. A setting's score is the mean over the sets of its NDCG relative to the best setting of that set, so that
 every set counts the same. Of settings within 0.1 % of the best mean, the default is the one nearest to the papers' ρ.
 
-    taylorank bench rg2-defaults --json docs/bench/defaults.json
+    python -m research.bench rg2-defaults --json research/records/bench/defaults.json
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ has it, NDCG@10 on validation data for a sample of users. No test data is touche
 the sets of its NDCG relative to the best penalty of that loss and backbone on that set, so that every set counts the
 same.
 
-    taylorank bench neural-defaults --json docs/bench/neural_defaults.json
+    python -m research.bench neural-defaults --json research/records/bench/neural_defaults.json
 """
 
 from __future__ import annotations

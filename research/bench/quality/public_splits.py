@@ -9,7 +9,7 @@ shares in the test part vary as they would at random. A random tenth of the trai
 part, so the rows to read are those of the groups. That there are two kinds of rows is hindsight: those of the random
 tenth came first, and did badly on Gowalla.
 
-    taylorank bench public-splits --json docs/bench/public_splits.json
+    python -m research.bench public-splits --json research/records/bench/public_splits.json
 """
 
 from __future__ import annotations

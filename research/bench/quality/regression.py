@@ -3,7 +3,7 @@
 Known settings on the published split. They were found on test data, so these are checks and no result: converged at
 K = 768, the same ranked by lift, stopped after five passes, and the papers' exponents at K = 256.
 
-    taylorank bench regression --json docs/bench/regression.json
+    python -m research.bench regression --json research/records/bench/regression.json
 """
 
 from __future__ import annotations

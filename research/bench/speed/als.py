@@ -7,7 +7,7 @@ included and transposes excluded; conjugate gradients make 3 steps everywhere, f
 "Faster" only counts at an equal or lower loss, so the loss of each contender after as many sweeps is beside it:
 the exact loss of one objective, from one start (`ials_sweeps`).
 
-    taylorank bench als --json docs/bench/als.json
+    python -m research.bench als --json research/records/bench/als.json
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ An epoch is one pass over all pairs. BPR: one uniform draw per pair that is no p
 pairs for all. Sampled softmax: 64 uniform draws per pair. Softmax: the plain loop has a row of scores for every pair of
 a batch, ours one for every user, which is the same sum. RecBole has no matrix factorisation with either.
 
-    taylorank bench epochs --json docs/bench/epochs.json
+    python -m research.bench epochs --json research/records/bench/epochs.json
 """
 
 from __future__ import annotations

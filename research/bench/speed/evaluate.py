@@ -5,7 +5,7 @@ factors with the same number of threads. `ours` reports eight metrics at k = 20;
 four, and those that both define alike must agree. `GEMM and argpartition` only ranks, in blocks of NumPy; `our top-k
 alone` is the kernel without any metric.
 
-    taylorank bench evaluate --json docs/bench/evaluate.json
+    python -m research.bench evaluate --json research/records/bench/evaluate.json
 """
 
 from __future__ import annotations

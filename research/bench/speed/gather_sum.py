@@ -7,7 +7,7 @@ access is random. `plain C loop` is what a compiler makes of the obvious three l
 bytes are those of the rows of Q; most come from caches, so they may exceed the memory bandwidth, which plain copies
 measure.
 
-    taylorank bench gather-sum --json docs/bench/gather_sum.json
+    python -m research.bench gather-sum --json research/records/bench/gather_sum.json
 """
 
 from __future__ import annotations

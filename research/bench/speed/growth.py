@@ -5,7 +5,7 @@ again, so that the lengths of the rows, the popularity of the items and the dens
 changes is the memory: the user factors are 2.7 MB at 1 M interactions and 135 MB at 50 M. Linear means here: ten times
 the interactions take at most eleven times the seconds. The slope is that of log seconds over log interactions.
 
-    taylorank bench growth --json docs/bench/growth.json
+    python -m research.bench growth --json research/records/bench/growth.json
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ fit that makes BLAS take its buffers, and after the allocator has handed back wh
 Targets: ALS in all at most 2.5 times (input + factors), the spectral solver at most 5 times the factors beside the
 input.
 
-    taylorank bench memory --json docs/bench/memory.json
+    python -m research.bench memory --json research/records/bench/memory.json
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ process of its own, for its peak memory, and is stopped after 40 s. Passes are p
   ARPACK measures a residual against its own eigenvalue, so it is told the tolerance that means the same for the
   smallest kept triplet.
 
-    taylorank bench svd --json docs/bench/svd.json
+    python -m research.bench svd --json research/records/bench/svd.json
 """
 
 from __future__ import annotations

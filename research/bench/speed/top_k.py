@@ -5,7 +5,7 @@ cost by themselves, block by block, without masks or selection; `GEMM and argpar
 NumPy. implicit's is one call of `recommend` for all users with `filter_already_liked_items`; it runs its own threads
 with BLAS on one, as it advises.
 
-    taylorank bench top-k --json docs/bench/top_k.json
+    python -m research.bench top-k --json research/records/bench/top_k.json
 """
 
 from __future__ import annotations

@@ -1,0 +1,32 @@
+"""The shape of research: one way to write a command, and records that stay small."""
+
+from __future__ import annotations
+
+import pytest
+
+from research.places import HERE
+
+RESEARCH = HERE.root / "research"
+COMMANDS = ("bench", "claims", "pages", "reproduce")
+MOST_BYTES = 3_000_000
+
+
+def test_one_main_for_each_command_and_none_elsewhere():
+    mains = {path.relative_to(RESEARCH).as_posix() for path in RESEARCH.rglob("*.py") if "__main__" in path.read_text()}
+    assert mains == {f"{name}/__main__.py" for name in COMMANDS}
+
+
+def test_options_are_written_in_one_way():
+    assert not [path for path in RESEARCH.rglob("*.py") if "argparse" in path.read_text()]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(run, name, capsys):
+    assert run(name, "--help") == 0
+    shown = capsys.readouterr().out
+    assert f"python -m research.{name}" in shown
+    assert name == "bench" or f"Example: python -m research.{name}" in shown
+
+
+def test_records_are_small():
+    assert sum(path.stat().st_size for path in HERE.records.rglob("*") if path.is_file()) < MOST_BYTES
