@@ -7,13 +7,11 @@ import json
 import pytest
 
 import taylorank as tr
-from research.comparisons import app
 from research.places import Places
 from research.reproduce import TABLES
 from research.reproduce.gather import gather
 from research.reproduce.paired import PairedTests
 from research.reproduce.run import reproduce
-from taylorank.cli.main import run_app
 from taylorank.errors import DataError
 from taylorank.selection import Comparison
 
@@ -53,8 +51,8 @@ def test_it_is_the_test_of_a_comparison_of_the_two(places):
     assert (back.p, back.difference) == (found.p, -found.difference)
 
 
-def test_tests_on_file_need_no_values_and_go_with_their_records(places, comparisons, capsys):
-    run_app(app, ["pairs", "ml-10m", "--root", str(places.root)])
+def test_tests_on_file_need_no_values_and_go_with_their_records(run, places, comparisons, capsys):
+    assert run("comparisons", "pairs", "ml-10m", "--root", places.root) == 0
     assert "6 tests of 6" in capsys.readouterr().out
     made = paired_in(places).test("ease", "ials", "mrr@10", seeds=[0, 1])
     for path in places.comparisons.glob("*.users.npz"):
@@ -64,7 +62,7 @@ def test_tests_on_file_need_no_values_and_go_with_their_records(places, comparis
     assert tests.test("ials", "ease", "mrr@10", seeds=[0, 1]) == made
     assert tests.test("ease", "ials", "mrr@10", seeds=[0]) is None  # was made on both seeds
     assert tests.test("ease", "ials", "map@10", seeds=[0, 1]) is None  # of no column of the table
-    run_app(app, ["pairs", "ml-10m", "--root", str(places.root)])
+    assert run("comparisons", "pairs", "ml-10m", "--root", places.root) == 0
     assert "6 tests of 6" in capsys.readouterr().out  # those on file stay
     newer = comparisons["ml-10m-more"].record | {"written": "2030-01-01T00:00:00Z"}
     Comparison(newer).save(places.comparisons / "ml-10m-more.json")
@@ -78,14 +76,3 @@ def test_other_files_are_refused(places):
     (places.records / "paired" / "ml-10m.json").write_text(json.dumps({"schema": "something else"}))
     with pytest.raises(DataError, match="holds no paired tests"):
         paired_in(places)
-
-
-def test_records_are_written_again_without_the_users_values(places, tmp_path, capsys):
-    out = tmp_path / "small"
-    file = places.comparisons / "ml-10m.json"
-    run_app(app, ["slim", str(file), "--to", str(out)])
-    assert "bytes" in capsys.readouterr().out
-    assert [path.name for path in out.iterdir()] == ["ml-10m.json"]
-    assert Comparison.load(out / "ml-10m.json") == Comparison.load(file)
-    run_app(app, ["slim", str(file), "--to", str(out), "--per-user"])
-    assert Comparison.load(out / "ml-10m.json").per_user.keys() == Comparison.load(file).per_user.keys()

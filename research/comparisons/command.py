@@ -1,8 +1,4 @@
-"""The records of comparisons in research/records/comparisons: kept small, with the tests that verdicts rest on.
-
-python -m research.comparisons slim OLD.json … --to research/records/comparisons
-python -m research.comparisons pairs ml-1m gowalla
-"""
+"""`python -m research.comparisons`: records of comparisons kept small, with the tests that verdicts rest on."""
 
 from __future__ import annotations
 
@@ -16,11 +12,16 @@ from research.reproduce.gather import gather
 from research.reproduce.paired import PairedTests
 from research.reproduce.run import models_of
 from research.reproduce.tables import table_named
-from taylorank.cli.main import run_app
 from taylorank.output import output_folder
 from taylorank.selection import Comparison
 
-app = App(name="python -m research.comparisons", help_format="plaintext", suppress_keyboard_interrupt=False)
+app = App(
+    name="python -m research.comparisons",
+    help="Keep the records of comparisons small.\n\nExample: python -m research.comparisons pairs ml-1m",
+    help_format="plaintext",
+    version_flags=(),
+    suppress_keyboard_interrupt=False,
+)
 
 
 @app.command
@@ -58,7 +59,3 @@ def pairs(
         known = [model for model in models_of(table) if found.sources.get(model) in found.records]
         made, wanted = tests.save(known, table.columns)
         print(f"{tests.file}: {made} tests of {wanted}")
-
-
-if __name__ == "__main__":
-    run_app(app, program="python -m research.comparisons")
