@@ -26,7 +26,7 @@ class Places:
     @property
     def comparisons(self) -> Path:
         """Records of comparisons of models."""
-        return self.docs / "reports"
+        return self.records / "comparisons"
 
     def name(self, file: Path) -> str:
         """Return a file's path as commands in the checkout name it."""

@@ -2,76 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from research.claims.claim import UNTESTED, Claim, Judgement, Numbers, decide
+from research.claims.claim import Claim, Judgement, Numbers, decide
+from research.claims.gains import chances, common_seeds, gains, gains_and_chances, untested, with_models
 from research.papers import PU_2025, SUMMARY_2026
 from research.places import HERE, Places
-from research.reproduce.gather import Gathered, gather, of_record
+from research.reproduce.gather import gather
 from research.reproduce.tables import MF, RECOMMENDATION, TABLES
-from taylorank.selection.record import Record
-from taylorank.selection.summary import summarise
 
 GROUP = "On real data"
 SAMPLING = tuple(MF[name] for name in ("BPR", "BCE", "SSM", "UIB", "SML"))
 WITHOUT = tuple(MF[name] for name in ("Sparsemax", "WRMF", "SM", "RG²"))  # RG× is RG² in matrix factorisation
-FACTOR = 2.5
 GRAPHS = {"ml-1m": "ndcg@10", "gowalla": "ndcg@20"}  # the metric that chooses
-
-
-def gains(found: Gathered, model: str, other: str) -> list[float]:
-    """Return by how much a model's values exceed those of another, column by column."""
-    return [found.values[model][metric].mean / found.values[other][metric].mean - 1 for metric in RECOMMENDATION]
-
-
-def gains_and_chances(places: Places, models: Sequence[str], rivals: Sequence[str], *, turned: bool) -> Numbers:
-    """Each model's gain over the best rival of a column and its p, paired over users, on the seeds that all have.
-
-    `turned` multiplies or divides the models' values so as to turn the verdict. The numbers hold what is missing
-    instead where some have not been run.
-    """
-    found = gather(TABLES["ml-1m"], places)
-    missing = [name for name in (*models, *rivals) if name not in found.values]
-    if missing:
-        return {"missing": missing}
-    record = together(found, [*models, *rivals])
-    values = of_record(record)
-    best = {metric: max((values[name][metric].mean, name) for name in rivals)[1] for metric in RECOMMENDATION}
-    gain = {
-        name: [values[name][metric].mean / values[best[metric]][metric].mean - 1 for metric in RECOMMENDATION]
-        for name in models
-    }
-    if turned:
-        factor = 1 / FACTOR if min(map(min, gain.values())) > 0 else FACTOR
-        gain = {name: [factor * (1 + x) - 1 for x in of_model] for name, of_model in gain.items()}
-    chance = {name: [paired(record, name, best[metric], metric) for metric in RECOMMENDATION] for name in models}
-    return {
-        "seeds": record["settings"]["seeds"],
-        "rivals": list(best.values()),
-        "gain": gain,
-        "p": dict.fromkeys(models, [1e-4] * len(RECOMMENDATION)) if turned else chance,
-    }
-
-
-def together(found: Gathered, models: Sequence[str]) -> Record:
-    """Return one record of these models, of whatever files they are, on the seeds that all have been through."""
-    records = {name: found.records[found.sources[name]] for name in models}
-    runs = [run for name, record in records.items() for run in record["runs"] if run["model"] == name]
-    common = set.intersection(*({run["seed"] for run in runs if run["model"] == name} for name in models))
-    first = records[models[0]]
-    joined = {
-        **first,
-        "models": {name: record["models"][name] for name, record in records.items()},
-        "runs": [run for run in runs if run["seed"] in common],
-        "settings": {**first["settings"], "metrics": list(RECOMMENDATION), "seeds": sorted(common)},
-    }
-    return {**joined, "summary": summarise(joined)}
-
-
-def untested(n: Numbers) -> Judgement:
-    """What is said where some of the runs are missing."""
-    return Judgement(UNTESTED, f"not run yet on {n.get('set', 'ML-1M')}: {', '.join(n['missing'])}")
 
 
 def finding_1(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
@@ -122,9 +66,8 @@ def finding_2(seed: int, *, places: Places = HERE, turned: bool = False) -> Numb
     """ALS against sampling and sparsemax; RG² against softmax."""
     del seed
     numbers = gains_and_chances(places, (MF["WRMF"], MF["RG²"]), (*SAMPLING, MF["Sparsemax"]), turned=turned)
-    if "missing" not in numbers and MF["SM"] in gather(TABLES["ml-1m"], places).values:
-        numbers["to softmax"] = gains_and_chances(places, (MF["RG²"],), (MF["SM"],), turned=False)
-    return numbers
+    to_softmax = gains_and_chances(places, (MF["RG²"],), (MF["SM"],), turned=False)
+    return numbers if "missing" in (numbers | to_softmax) else {**numbers, "to softmax": to_softmax}
 
 
 def judge_finding_2(n: Numbers) -> Judgement:
@@ -142,37 +85,23 @@ def finding_3(seed: int, *, places: Places = HERE, turned: bool = False) -> Numb
     """RG² as the papers have it against WRMF on both grids, paired over users; `turned` changes sides."""
     del seed
     found = gather(TABLES["ml-1m"], places)
-    record = with_models(found, {MF["RG²"], MF["WRMF"], "wrmf"})
-    if record is None:
-        return {"missing": [MF["RG²"], MF["WRMF"], "wrmf"]}
+    names = (MF["RG²"], MF["WRMF"], "wrmf")
+    if with_models(found, set(names)) is None:
+        return {"missing": list(names)}
     first, second = (MF["WRMF"], MF["RG²"]) if turned else (MF["RG²"], MF["WRMF"])
+    pairs = [(first, other, metric) for other in (second, "wrmf") for metric in RECOMMENDATION]
+    p, missing = chances(places, found, pairs, common_seeds(found, names))
+    if missing:
+        return {"missing": missing}
     numbers: Numbers = {
         "gain over the papers' grid": gains(found, first, second),
-        "p against the papers' grid": [paired(record, first, second, metric) for metric in RECOMMENDATION],
+        "p against the papers' grid": [p[first, second, metric] for metric in RECOMMENDATION],
         "gain over a proper grid": gains(found, first, "wrmf"),
-        "p against a proper grid": [paired(record, first, "wrmf", metric) for metric in RECOMMENDATION],
+        "p against a proper grid": [p[first, "wrmf", metric] for metric in RECOMMENDATION],
     }
     if "ials" in found.values:
         numbers["gain over iALS"] = gains(found, first, "ials")
     return numbers
-
-
-def with_models(found: Gathered, models: set[str]) -> Record | None:
-    """Return a record in which all of these models came to an end."""
-    return next((one for one in found.records.values() if models <= of_record(one).keys()), None)
-
-
-def paired(record: Record, first: str, second: str, metric: str) -> float:
-    """Return p of the difference between two models of a record, paired over users."""
-    pair = (first, second)
-    small = {
-        **record,
-        "models": {name: record["models"][name] for name in pair},
-        "runs": [run for run in record["runs"] if run["model"] in pair],
-        "settings": {**record["settings"], "metrics": [metric]},
-    }
-    told = summarise(small)["models"]
-    return float(next(told[name]["versus_best"][metric]["p"] for name in pair if told[name]["versus_best"]))
 
 
 def judge_finding_3(n: Numbers) -> Judgement:

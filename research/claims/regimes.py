@@ -7,7 +7,8 @@ from statistics import median
 from typing import Any
 
 from research.claims.claim import Claim, Judgement, Numbers, decide
-from research.claims.from_records import FACTOR, GROUP, untested, with_models
+from research.claims.from_records import GROUP
+from research.claims.gains import FACTOR, untested, with_models
 from research.papers import PU_2025, SUMMARY_2025
 from research.places import HERE, Places
 from research.reproduce.gather import gather, of_record

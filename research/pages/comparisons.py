@@ -12,10 +12,10 @@ from typing import Any
 
 from research.pages.sections import filled
 from research.places import Places
+from taylorank.report.record import load_record
 from taylorank.report.series import series_of
 from taylorank.report.tables import Cell, summary_table
 from taylorank.report.words import further_sentences, lead_sentence
-from taylorank.selection.record import load_record
 
 LINK = re.compile(r"\[record\]\((\S+?\.json)\)")
 

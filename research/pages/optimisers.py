@@ -17,7 +17,7 @@ from research.output import write_text
 from research.pages.comparisons import LINK, found
 from research.pages.sections import filled
 from research.places import Places
-from taylorank.selection.record import load_record
+from taylorank.report.record import load_record
 
 # What the papers say of RG² by each optimiser (Pu et al. 2025, Table 2).
 PAPERS = {"RG², ALS": "linear", "RG², row ALS": "linear", "RG², Newton-CG": "superlinear", "RG², Adam": "sublinear"}

@@ -17,7 +17,7 @@ from research.reproduce.gather import Gathered, gather
 from research.reproduce.run import models_of, needs_torch
 from research.reproduce.tables import Table, table_named
 from taylorank.report.numbers import metric_label
-from taylorank.selection.record import Record
+from taylorank.report.record import Record
 
 COMMAND = re.compile(r"^    python -m research\.reproduce (\S+)", re.MULTILINE)
 

@@ -22,8 +22,9 @@ from taylorank.cli.datasets import download_bar
 from taylorank.cli.options import comma_separated, command_line
 from taylorank.errors import ParameterError
 from taylorank.output import output_folder
+from taylorank.report.record import Record
 from taylorank.report.words import lead_sentence
-from taylorank.selection.record import Record, load_record, save_record
+from taylorank.selection import Comparison
 
 WIDEST = 250
 
@@ -45,6 +46,9 @@ def reproduce(
         Parameter(name="--with", negative=(), help="A record made elsewhere; may be repeated."),
     ] = None,
     json: Annotated[Path | None, Parameter(help="File for what is run here; the same command goes on from it.")] = None,
+    per_user: Annotated[
+        bool, Parameter(help="Keep each user's values beside --json and --joint, for later tests.", negative=())
+    ] = False,
     joint: Annotated[Path | None, Parameter(help="File for this and the records of --with as one.")] = None,
     seed: Annotated[int, Parameter(help="The first seed.")] = 0,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
@@ -58,8 +62,8 @@ def reproduce(
     console = console_of(quiet)
     table = table_named(dataset)
     asked = None if models is None else comma_separated(models, "--models")
-    others = [load_record(file) for file in records or []]
-    chosen = chosen_models(table, asked, others)
+    others = [Comparison.load(file) for file in records or []]
+    chosen = chosen_models(table, asked, [one.record for one in others])
     if seeds < 1:
         raise ParameterError(f"--seeds {seeds} repeats nothing", "give 1 or more")
     if joint is not None and not others:
@@ -72,19 +76,19 @@ def reproduce(
         if chosen:
             with download_bar(table.dataset, quiet) as progress:
                 data = data_of(table, path=path, cleaning=cleaning, progress=progress)
-            how = {"trials": trials, "epochs": epochs, "file": json, "command": command_line()}
+            how = {"trials": trials, "epochs": epochs, "file": json, "per_user": per_user, "command": command_line()}
             seeded = range(seed, seed + seeds)
 
-            def run(**more: object) -> Record:
+            def run(**more: object) -> Comparison:
                 return run_table(table, data, chosen, seeds=seeded, **how, **more)  # type: ignore[arg-type]
 
             found.insert(0, compared(console, run, total=len(chosen) * seeds))
         whole = joined(table, found) if len(found) > 1 else found[0]
         if joint is not None:
-            save_record(whole, joint)
-    _tell(console, table, whole)
+            whole.save(joint, per_user=per_user)
+    _tell(console, table, whole.record)
     if asked is None:
-        _tell_left_out(console, left_out(models_of(table)), others)
+        _tell_left_out(console, left_out(models_of(table)), [one.record for one in others])
     for file in (json if chosen else None, joint):
         if file is not None:
             console.print(f"written: {file}")

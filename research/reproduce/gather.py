@@ -9,7 +9,7 @@ from typing import Any
 
 from research.places import HERE, Places
 from research.reproduce.tables import GROUPS, Table
-from taylorank.selection.record import Record, load_record
+from taylorank.report.record import Record, load_record
 
 HELD_BACK = {"at random": "rg2", "groups": GROUPS}
 
@@ -41,7 +41,7 @@ class Gathered:
         self.records[file] = record
         self.add(file, of_record(record))
         models = record["summary"]["models"]
-        self.errors |= {name: told["error"] for name, told in models.items() if "error" in told}
+        self.errors |= {name: found["error"] for name, found in models.items() if "error" in found}
 
     def add(self, file: str, values: dict[str, dict[str, Value]]) -> None:
         """Take over the models that are not known yet."""
@@ -99,9 +99,9 @@ def misfit(table: Table, record: Record, *, like: Record) -> str:
 def of_record(record: Record) -> dict[str, dict[str, Value]]:
     """Return the values of the models that came to an end."""
     return {
-        model: {metric: _value(facts) for metric, facts in told["metrics"].items()}
-        for model, told in record["summary"]["models"].items()
-        if "metrics" in told
+        model: {metric: _value(facts) for metric, facts in found["metrics"].items()}
+        for model, found in record["summary"]["models"].items()
+        if "metrics" in found
     }
 
 

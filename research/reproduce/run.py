@@ -12,11 +12,11 @@ from taylorank.data import datasets
 from taylorank.data.datasets.fetch import Progress
 from taylorank.errors import ParameterError
 from taylorank.registry import MODELS
-from taylorank.selection import CompareProgress, compare
-from taylorank.selection.begin import Data
+from taylorank.report.record import Record
+from taylorank.selection import CompareProgress, Comparison, compare
+from taylorank.selection.comparing import Data
+from taylorank.selection.comparison import join_comparisons
 from taylorank.selection.contenders import contenders
-from taylorank.selection.join import join_records, narrowed
-from taylorank.selection.record import Record
 from taylorank.training.composition import is_composition
 
 NO_TORCH = "torch is not installed", "pip install 'taylorank[torch]'"
@@ -74,10 +74,11 @@ def reproduce(
     seeds: Sequence[int] = (0, 1, 2),
     epochs: int | None = None,
     file: Path | None = None,
+    per_user: bool = False,
     command: str | None = None,
     callback: Callable[[CompareProgress], object] | None = None,
-) -> Record:
-    """Return the comparison of `models` on the data by the table's protocol; `file` is gone on from, as by `compare`.
+) -> Comparison:
+    """Compare `models` on the data by the table's protocol; `file` and `per_user` are those of `compare`.
 
     `trials` fits of tuning for each model on each seed (20); `epochs` in place of those that each backbone has.
     """
@@ -92,14 +93,15 @@ def reproduce(
         trials=trials,
         metrics=METRICS,
         file=file,
+        per_user=per_user,
         name=table.name,
         command=command,
         callback=callback,
-    ).record
+    )
 
 
-def joined(table: Table, records: Sequence[Record]) -> Record:
-    """Return one record of several: same data, protocol, seeds and budget; of the metrics those that all have."""
-    wanted = [m for m in METRICS if all(m in record["settings"]["metrics"] for record in records)]
+def joined(table: Table, comparisons: Sequence[Comparison]) -> Comparison:
+    """Return several as one: same data, protocol, seeds and budget; of the metrics those that all have."""
+    wanted = [m for m in METRICS if all(m in one.record["settings"]["metrics"] for one in comparisons)]
     wanted = list(dict.fromkeys([*wanted, *table.columns]))
-    return join_records([narrowed(record, wanted, like=records[0]) for record in records])
+    return join_comparisons([one.narrowed(wanted, like=comparisons[0].record) for one in comparisons])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         load,
     )
     from taylorank.ranking import evaluate
-    from taylorank.selection.compare import compare
+    from taylorank.selection.comparing import compare
     from taylorank.selection.diagnosis import diagnose
     from taylorank.selection.tuning import tune
     from taylorank.training import Neural

@@ -1,9 +1,10 @@
-"""The machine that a benchmark ran on, and how busy it was."""
+"""What a comparison or a benchmark ran on: the machine, how busy it was, and the commit of the library."""
 
 from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -34,6 +35,22 @@ def _gpu() -> str | None:
     """The CUDA device, if torch is in use already: importing it for this takes seconds."""
     torch = sys.modules.get("torch")
     return torch.cuda.get_device_name() if torch is not None and torch.cuda.is_available() else None
+
+
+def source_commit(folder: Path = Path(__file__).parent) -> str | None:
+    """Return the commit of the library, "-dirty" behind it if files were changed since; None outside a checkout."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *words], capture_output=True, text=True, check=True, timeout=10
+        )
+        return done.stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", ".")  # a package installed inside somebody's checkout is no part of it
+        return git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def cpu_ticks() -> list[int] | None:

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 import taylorank as tr
-from taylorank.selection.record import load_record
+from taylorank.report.record import load_record
+from taylorank.selection import Comparison
 from tests.cli.command import run
 
 
@@ -40,6 +41,14 @@ def test_compare_prints_a_table_and_writes_json_and_report(data, tmp_path, capsy
     assert capsys.readouterr().out == ""
 
 
+def test_each_users_values_are_kept_on_request(data, tmp_path, capsys):
+    assert run("compare", data, *SMALL, "--json", "c.json", "--per-user") == 0
+    assert "written: c.users.npz" in capsys.readouterr().out
+    assert len(Comparison.load("c.json").per_user) == 4
+    assert run("compare", data, *SMALL, "--json", "d.json", "--quiet") == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "c.users.npz", "d.json", "data.npz"]
+
+
 def test_quiet_prints_nothing_and_the_same_command_goes_on(data, capsys):
     words = ("compare", data, *SMALL, "--json", "c.json", "--quiet", "--seed", "5", "--metrics", "recall", "--k", "5")
     assert run(*words) == 0
@@ -59,6 +68,7 @@ def test_quiet_prints_nothing_and_the_same_command_goes_on(data, capsys):
         (("compare", "data.npz", "--protocol", "mine"), "no protocol is called 'mine'"),
         (("compare", "data.npz", "--protocol", "published"), "no data set"),
         (("compare", "data.npz", "--seeds", "0"), "--seeds 0"),
+        (("compare", "data.npz", "--per-user"), "--per-user has no file to stand beside; give --json"),
         (("compare", "data.npz", "--k", "ten"), "--k 'ten'"),
         (("compare", "data.npz", "--metrics", "fame"), "no metric is called 'fame'"),
         (("compare", "data.npz", "--trials", "-2"), "trials=-2"),

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from taylorank.data import datasets
-from taylorank.data.datasets import Dataset, registry
+from taylorank.data.datasets import Cleaning, Dataset, registry
 from taylorank.data.datasets.registry import Counts
 from taylorank.errors import DataError, ParameterError, TaylorankError
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from taylorank.models.json_values import plain_value
-from taylorank.selection.record import plain
+from taylorank.report.record import plain
 
 LARGE = np.random.default_rng(0).random((400, 30)) * (np.random.default_rng(1).random((400, 30)) < 0.2)
 

@@ -12,8 +12,8 @@ import pytest
 import taylorank as tr
 from taylorank.errors import DataError, MissingExtraError
 from taylorank.report import render_report, write_report
+from taylorank.report.record import load_record
 from taylorank.selection import compare, compare_fitted
-from taylorank.selection.record import load_record
 
 pytest.importorskip("altair")
 
@@ -164,8 +164,8 @@ def test_when_all_fail_the_report_says_so(record):
 
 
 def test_other_versions_are_refused(record, tmp_path):
-    record["version"] = 2
-    with pytest.raises(DataError, match="version 2 of the comparison format, this taylorank reads 1"):
+    record["version"] = 3
+    with pytest.raises(DataError, match="version 3 of the comparison format, this taylorank reads 1 and 2"):
         write_report(record, tmp_path / "r.html")
     assert list(tmp_path.iterdir()) == []
 

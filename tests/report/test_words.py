@@ -17,7 +17,16 @@ def test_how_sure_it_is(record):
     models["popularity"]["versus_best"]["ndcg@10"]["p_holm"] = 0.04
     assert "better than all but IALS and EASE" in lead_sentence(record)
     del models["ials"]["versus_best"]["ndcg@10"]
-    assert "no test of significance" in lead_sentence(record)
+    said = "significantly better than Popularity, not than EASE; no test of significance was made against IALS"
+    assert said in lead_sentence(record)
+    assert not any("Not tested" in sentence for sentence in further_sentences(record))
+    untested = {"difference": -0.1, "low": None, "high": None, "p": None, "p_holm": None}
+    models["ials"]["versus_best"]["ndcg@10"] = untested
+    assert said in lead_sentence(record)
+    assert any(sentence.startswith("Not tested against the best: IALS,") for sentence in further_sentences(record))
+    for name in ("ease", "popularity"):
+        models[name]["versus_best"]["ndcg@10"] = untested
+    assert "IALS follows, no test of significance was made;" in lead_sentence(record)
 
 
 def test_two_models(record):

@@ -21,8 +21,8 @@ from scipy import sparse
 from research.bench.quality.softmax_family import composed, describe, space_of
 from research.options import numbers
 from taylorank.data import Interactions, datasets, planted
+from taylorank.report.record import Record
 from taylorank.selection import CompareProgress, compare
-from taylorank.selection.record import Record
 
 __all__ = ["contenders", "describe", "features_of_truth", "features_of_words", "run"]
 

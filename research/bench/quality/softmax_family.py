@@ -25,10 +25,10 @@ from taylorank.data import Interactions
 from taylorank.models.recommender import Recommender
 from taylorank.ranking.protocols import EvaluationProtocol, LeaveOneOut, PublishedSplit, Ratio
 from taylorank.registry import model_named
+from taylorank.report.record import Record
 from taylorank.report.words import further_sentences, lead_sentence
-from taylorank.selection import compare
-from taylorank.selection.join import join_records
-from taylorank.selection.record import Record, load_record, save_record
+from taylorank.selection import Comparison, compare
+from taylorank.selection.comparison import join_comparisons
 from taylorank.selection.spaces import Choice, Range, Space, neural_space
 from taylorank.training import Neural
 
@@ -98,7 +98,7 @@ def protocol_of(job: Job) -> EvaluationProtocol:
 
 
 def run_job(job: Job) -> str:
-    """Tune, fit and test one composition; return the file of the record."""
+    """Tune, fit and test one composition; return the file of the record, with each user's values beside it."""
     import torch
 
     torch.set_num_threads(1)
@@ -115,25 +115,28 @@ def run_job(job: Job) -> str:
         trials=job.trials,
         metrics=METRICS,
         file=job.file,
+        per_user=True,
         name=job.name,
         command=job.command,
     )
     return job.file
 
 
-def run_jobs(jobs: list[Job], *, at_once: int, out: Path | None, tell: Callable[[str], object]) -> Record:
+def run_jobs(
+    jobs: list[Job], *, at_once: int, out: Path | None, tell: Callable[[str], object], per_user: bool = False
+) -> Record:
     """Run the jobs, some at a time, and return what they found; after each, `out` holds all that is done."""
     began, done = time.perf_counter(), []
     with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
         waiting = {pool.submit(run_job, job): job for job in jobs}
         for future in as_completed(waiting):
             done.append(future.result())
-            record = join_records([load_record(file) for file in done])
+            whole = join_comparisons([Comparison.load(file) for file in done])
             if out is not None:
-                save_record(record, out)
+                whole.save(out, per_user=per_user)
             name = waiting[future].composition
-            tell(f"{time.perf_counter() - began:6.0f} s  {name}: {said(record, name)}")
-    return record
+            tell(f"{time.perf_counter() - began:6.0f} s  {name}: {said(whole.record, name)}")
+    return whole.record
 
 
 def said(record: Record, name: str) -> str:
@@ -161,6 +164,7 @@ def run(
     set: list[str] | None = None,
     choose: list[str] | None = None,
     jobs: int = 1,
+    per_user: bool = False,
     file: Path | None = None,
     command: str = "",
     tell: Callable[[str], object] = print,
@@ -191,6 +195,8 @@ def run(
         Values to search over instead, name=a,b,c; may be repeated.
     jobs
         Processes at a time.
+    per_user
+        Keep each user's values beside the file, to test other models against these later.
     """
     with tempfile.TemporaryDirectory() as folder:
         first = Job(
@@ -213,7 +219,7 @@ def run(
             replace(first, composition=name, file=str(Path(folder) / f"{name.replace('/', '+')}.json"))
             for name in compositions.split(",")
         ]
-        return run_jobs(given, at_once=jobs, out=file, tell=tell)
+        return run_jobs(given, at_once=jobs, out=file, tell=tell, per_user=per_user)
 
 
 def _choice(texts: str) -> Choice:

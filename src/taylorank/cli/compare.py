@@ -39,6 +39,7 @@ from taylorank.report.words import further_sentences, lead_sentence
 from taylorank.selection import CompareProgress, Comparison
 from taylorank.selection import compare as compare_models
 from taylorank.selection.contenders import contenders, known_names
+from taylorank.selection.per_user import kept_path
 
 NAMES = ", ".join(known_names())
 Result = TypeVar("Result")
@@ -68,6 +69,9 @@ def compare(
     ] = None,
     k: Cutoffs = "10,20",
     json: Annotated[Path | None, Parameter(help=f"{JSON_FILE}; the same command continues from it.")] = None,
+    per_user: Annotated[
+        bool, Parameter(help="Keep each user's values beside --json, to test later models against.", negative=())
+    ] = False,
     report: Annotated[Path | None, Parameter(help="Write a report to this HTML file.")] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -89,6 +93,8 @@ def compare(
     contenders(chosen)  # a wrong name is found before the data is read
     if seeds < 1:
         raise ParameterError(f"--seeds {seeds} is no number of repetitions", "give 1 or more")
+    if per_user and json is None:
+        raise ParameterError("--per-user has no file to stand beside", "give --json too")
     if report is not None:
         require_extra()
     with writable(json, report):
@@ -101,6 +107,7 @@ def compare(
             "metrics": None if metrics is None else comma_separated(metrics, "--metrics"),
             "k": cutoffs(k),
             "file": json,
+            "per_user": per_user,
             "name": Path(data).name,
             "command": command_line(),
         }
@@ -112,7 +119,7 @@ def compare(
         if report is not None:
             write_report(found.record, report)
     _print_summary(found, console)
-    for path in (json, report):
+    for path in (json, kept_path(json) if json is not None and per_user else None, report):
         if path is not None:
             console.print(f"written: {path}")
 

@@ -22,6 +22,7 @@ from taylorank.cli import (
     train,
     tune,
 )
+from taylorank.cli.old_spellings import respelled
 from taylorank.cli.options import INVOKED, OPTIONS
 from taylorank.errors import TaylorankError
 

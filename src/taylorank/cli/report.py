@@ -11,7 +11,7 @@ from taylorank.cli.options import Quiet
 from taylorank.cli.results import text_console
 from taylorank.output import output_folder
 from taylorank.report import require_extra, write_report
-from taylorank.selection.record import load_record
+from taylorank.report.record import load_record
 
 
 def report(

@@ -10,13 +10,13 @@ import math
 from typing import Any
 
 from taylorank.report.numbers import metric_label
+from taylorank.report.record import Record
 from taylorank.report.series import Series
 from taylorank.report.words import label, ranking
 
 HEIGHT = 300
 LEAST_SECONDS = 1e-4  # what a clock can tell; a logarithm needs some number
 
-Record = dict[str, Any]
 Spec = dict[str, Any]
 
 
@@ -63,7 +63,7 @@ def trade_off(record: Record, series: list[Series]) -> Spec | None:
 
 
 def convergence(record: Record, series: list[Series], *, against: str) -> Spec | None:
-    """Return the validation metric on the way of a fit, against "seconds" or "step"."""
+    """Return the validation metric while a model is fitted, against "seconds" or "step"."""
     rows = [
         {"model": label(record, run["model"]), **point, "seconds": max(point["seconds"], LEAST_SECONDS)}
         for run in record["runs"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from taylorank.report.numbers import and_list, any_value, metric_label, seconds
+from taylorank.report.record import Record
 from taylorank.report.words import label
 
-Record = dict[str, Any]
 Facts = list[tuple[str, str]]
 
 
@@ -63,29 +63,33 @@ def budget_words(record: Record) -> str:
         parts.append(seconds(float(budget["seconds"])))
     if not parts:
         return str(budget.get("says", "none: every model has the parameters it came with"))
-    told = f"{' and at most '.join(parts)} for every model on every seed"
-    return f"{told}; {and_list(untuned)} {'has' if len(untuned) == 1 else 'have'} nothing to tune" if untuned else told
+    allowed = f"{' and at most '.join(parts)} for every model on every seed"
+    if not untuned:
+        return allowed
+    return f"{allowed}; {and_list(untuned)} {'has' if len(untuned) == 1 else 'have'} nothing to tune"
 
 
 def machine_facts(record: Record) -> Facts:
-    """Return processor, versions and kernels."""
+    """Return processor, versions, kernels and the commit of the library."""
     machine = dict(record.get("machine") or {})
     names = {"cpu": "Processor", "cores": "Cores", "memory_gib": "Memory (GiB)", "load_average": "Load at the start"}
     names |= {"system": "System", "python": "Python", "kernels": "Kernels", "stolen_cpu_share": "CPU taken by others"}
     facts = [(name, any_value(machine[key])) for key, name in names.items() if machine.get(key) is not None]
     if machine.get("libraries"):
         facts.append(("Libraries", any_value(machine["libraries"])))
+    if record.get("commit"):
+        facts.append(("Commit of taylorank", record["commit"]))
     return facts
 
 
 def advice(record: Record) -> list[str]:
     """Return what tuning advises, each once, with the model it is about."""
-    said = [
+    lines = [
         f"{label(record, run['model'])}: {line}"
         for run in record["runs"]
         for line in (run.get("tuning") or {}).get("advice", [])
     ]
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(lines))
 
 
 def _spread(spread: dict[str, Any]) -> str:

@@ -12,11 +12,9 @@ from taylorank.errors import MissingExtraError
 from taylorank.output import atomic_path
 from taylorank.report import charts, facts, tables
 from taylorank.report.numbers import metric_label
+from taylorank.report.record import Record, check_record
 from taylorank.report.series import series_of
 from taylorank.report.words import further_sentences, lead_sentence
-from taylorank.selection.record import check_record
-
-Record = dict[str, Any]
 
 
 def write_report(record: Record, path: str | os.PathLike[str]) -> None:

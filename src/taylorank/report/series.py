@@ -1,4 +1,4 @@
-"""How each model looks in every chart: colour, shape and dash, so that no one of them has to be told apart alone.
+"""How each model looks in every chart: a colour, a shape and a dash, so that models differ without colour too.
 
 The colours are those of Okabe and Ito ("Color universal design", 2008), as CSS variables that style.css defines, so
 that light, dark and print share one drawing.
@@ -7,7 +7,8 @@ that light, dark and print share one drawing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from taylorank.report.record import Record
 
 COLOURS = 8
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
@@ -41,7 +42,7 @@ class Series:
         return OUTLINES[self.shape]
 
 
-def series_of(record: dict[str, Any]) -> list[Series]:
+def series_of(record: Record) -> list[Series]:
     """Return the look of every model of a record, in its order; the first 280 all differ."""
     return [
         Series(

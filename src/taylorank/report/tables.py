@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taylorank.report.numbers import MISSING, and_list, any_value, memory, metric_label, p_value, quality, seconds
+from taylorank.report.record import Record
 from taylorank.report.series import Series
 from taylorank.report.words import is_worse, label, margin, ranking
-
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class Table:
         return {name for row in self.rows for name, cell in zip(self.head, row, strict=False) if cell.is_word}
 
 
+NOT_TESTED = "not tested"
 COSTS = {
     "Fit": ("fit_seconds", seconds),
     "Tuning": ("tuning_seconds", seconds),
@@ -85,7 +85,7 @@ def significance_table(record: Record) -> Table:
             if found["low"] is not None:
                 interval = f"{_signed(found['low'])} to {_signed(found['high'])}"
             pair = f"{label(record, name)} − {label(record, order[0])}"
-            p = [p_value(found["p"]), p_value(found["p_holm"])]
+            p = [NOT_TESTED if found["p"] is None else p_value(found["p"]), p_value(found["p_holm"])]
             rows.append([Cell(metric_label(metric)), Cell(pair, is_word=True)])
             rows[-1] += [Cell(text) for text in (_signed(found["difference"]), interval, *p)]
     head = ["Metric", "Difference of", "Mean", "95 % interval", "p", "p (Holm)"]
@@ -129,7 +129,7 @@ def convergence_table(record: Record) -> Table:
 
 
 def parameters_table(record: Record) -> Table:
-    """Return what tuning chose, run by run; models that nobody tuned are left out."""
+    """Return what tuning chose, run by run; models that are not tuned are left out."""
     rows = []
     for run in record["runs"]:
         tuning = run.get("tuning") or {}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from taylorank.report.numbers import and_list, metric_label, quality, seconds
+from taylorank.report.record import Record
 
 LEVEL = 0.05
 
 
-def lead_sentence(record: dict[str, Any]) -> str:
+def lead_sentence(record: Record) -> str:
     """Return the result in one sentence: who is best, by how much, how sure, how fast."""
     metric = record["settings"]["primary"]
     ranked = ranking(record, metric)
@@ -25,26 +26,21 @@ def lead_sentence(record: dict[str, Any]) -> str:
     return "; ".join(parts) + "."
 
 
-def further_sentences(record: dict[str, Any]) -> list[str]:
-    """Return what else a reader should know: who is best elsewhere, who is faster, who failed."""
+def further_sentences(record: Record) -> list[str]:
+    """Return what else a reader should know: who is best elsewhere, who is faster, what is not tested, who failed."""
     metric = record["settings"]["primary"]
     ranked = ranking(record, metric)
-    said = [
-        _bound(record, metric, ranked),
-        _elsewhere(record, metric, ranked),
-        _faster(record, metric, ranked),
-        _unsteady(record, metric, ranked),
-    ]
-    said.append(_failures(record))
-    return [sentence for sentence in said if sentence]
+    about_ranked = (_bound, _elsewhere, _faster, _unsteady, _untested)
+    sentences = [*(about(record, metric, ranked) for about in about_ranked), _failures(record)]
+    return [sentence for sentence in sentences if sentence]
 
 
-def label(record: dict[str, Any], name: str) -> str:
+def label(record: Record, name: str) -> str:
     """Return the name of a model for people."""
     return str(record["models"].get(name, {}).get("label", name))
 
 
-def ranking(record: dict[str, Any], metric: str, *, bounds: bool = False) -> list[str]:
+def ranking(record: Record, metric: str, *, bounds: bool = False) -> list[str]:
     """Return the models that have the metric, best first; bounds, which are no contenders, only if asked for."""
     models = record["summary"]["models"]
     having = [
@@ -55,7 +51,7 @@ def ranking(record: dict[str, Any], metric: str, *, bounds: bool = False) -> lis
     return sorted(having, key=lambda name: -models[name]["metrics"][metric]["mean"])
 
 
-def with_margin(value: dict[str, Any]) -> str:
+def with_margin(value: Record) -> str:
     """Return "0.2312 ± 0.0040": a mean and half its interval."""
     half = margin(value)
     return quality(value["mean"]) + (f" ± {half:.4f}" if half is not None else "")
@@ -67,26 +63,47 @@ def margin(value: dict[str, Any]) -> float | None:
     return None if low is None or high is None else float(high - low) / 2
 
 
-def is_worse(record: dict[str, Any], name: str, metric: str) -> bool | None:
+def is_worse(record: Record, name: str, metric: str) -> bool | None:
     """Return whether the model is significantly worse than the best; None where nothing was tested."""
     found = record["summary"]["models"][name].get("versus_best", {}).get(metric)
-    return None if found is None else bool(found["p_holm"] < LEVEL)
+    return None if found is None or found["p_holm"] is None else bool(found["p_holm"] < LEVEL)
 
 
-def _certainty(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
-    tested = {name: is_worse(record, name, metric) for name in ranked[1:]}
-    if None in tested.values():
+def _certainty(record: Record, metric: str, ranked: list[str]) -> str:
+    tests = {name: is_worse(record, name, metric) for name in ranked[1:]}
+    better, equal, untested = (
+        [label(record, name) for name, worse in tests.items() if worse is kind] for kind in (True, False, None)
+    )
+    if len(untested) == len(tests):
         return f"{label(record, ranked[1])} follows, no test of significance was made"
-    equal = [label(record, name) for name, worse in tested.items() if not worse]
+    found = _difference(better, equal, all_others=len(tests) > 1 and not untested)
+    return f"{found}; no test of significance was made against {and_list(untested)}" if untested else found
+
+
+def _difference(better: list[str], equal: list[str], *, all_others: bool) -> str:
+    """Name whom the best is significantly better than; `all_others` if these are all there are."""
     if not equal:
-        others = "all others" if len(tested) > 1 else label(record, ranked[1])
-        return f"significantly better than {others}"
-    if len(equal) == len(tested):
-        return "not significantly better than any other" if len(tested) > 1 else f"not significantly above {equal[0]}"
-    return f"significantly better than all but {and_list(equal)}"
+        return f"significantly better than {'all others' if all_others else and_list(better)}"
+    if not better:
+        return "not significantly better than any other" if all_others else f"not significantly above {and_list(equal)}"
+    if all_others:
+        return f"significantly better than all but {and_list(equal)}"
+    return f"significantly better than {and_list(better)}, not than {and_list(equal)}"
 
 
-def _bound(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+def _untested(record: Record, metric: str, ranked: list[str]) -> str:
+    """Say why some models are not tested against the best, and how they can be."""
+    noted = {name: record["summary"]["models"][name].get("versus_best", {}).get(metric) for name in ranked[1:]}
+    names = [label(record, name) for name, test in noted.items() if test is not None and test["p"] is None]
+    if not names:
+        return ""
+    return (
+        f"Not tested against the best: {and_list(names)}, for each user's values were not kept; "
+        "`taylorank compare --per-user` keeps them."
+    )
+
+
+def _bound(record: Record, metric: str, ranked: list[str]) -> str:
     """How much of the best there can be, where that is known, the best model reaches."""
     bounds = [name for name in ranking(record, metric, bounds=True) if name not in ranked]
     if not bounds or not ranked:
@@ -95,17 +112,17 @@ def _bound(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
     return f"That is {100 * found / most:.0f} % of what can be reached ({label(record, bounds[0])}: {quality(most)})."
 
 
-def _elsewhere(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+def _elsewhere(record: Record, metric: str, ranked: list[str]) -> str:
     winners: dict[str, list[str]] = {}
     for other in record["settings"]["metrics"]:
         order = ranking(record, other)
         if order and other != metric and order[0] != ranked[0]:
             winners.setdefault(order[0], []).append(metric_label(other))
-    told = [f"{label(record, name)} on {and_list(metrics)}" for name, metrics in winners.items()]
-    return f"Other metrics have other winners: {'; '.join(told)}." if told else ""
+    parts = [f"{label(record, name)} on {and_list(metrics)}" for name, metrics in winners.items()]
+    return f"Other metrics have other winners: {'; '.join(parts)}." if parts else ""
 
 
-def _faster(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+def _faster(record: Record, metric: str, ranked: list[str]) -> str:
     """Name the fastest model that keeps 95 % of the best quality, if it takes less than half the time."""
     models = record["summary"]["models"]
     if not ranked or models[ranked[0]].get("fit_seconds") is None:
@@ -130,28 +147,28 @@ def _ordinal(times: float) -> str:
     return "half" if whole <= 2 else "third" if whole == 3 else "quarter" if whole == 4 else f"{whole}th"
 
 
-def _unsteady(record: dict[str, Any], metric: str, ranked: list[str]) -> str:
+def _unsteady(record: Record, metric: str, ranked: list[str]) -> str:
     """Name the models that differ more from seed to seed than chance in the users would let them."""
     models = record["summary"]["models"]
-    told = []
+    unsteady = []
     for name in ranked:
         value = models[name]["metrics"][metric]
         half, spread = margin(value), value.get("seed_sd")
         if half is not None and spread is not None and spread > half:
-            told.append(f"{label(record, name)} (standard deviation {spread:.4f})")
-    if not told:
+            unsteady.append(f"{label(record, name)} (standard deviation {spread:.4f})")
+    if not unsteady:
         return ""
-    return f"Unsteady from seed to seed: {and_list(told)}; more trials or more seeds would tell more."
+    return f"Unsteady from seed to seed: {and_list(unsteady)}; more trials or more seeds would tell more."
 
 
-def _failures(record: dict[str, Any]) -> str:
+def _failures(record: Record) -> str:
     failed: dict[str, int] = {}
     for run in record["runs"]:
         if run.get("error"):
             failed[run["model"]] = failed.get(run["model"], 0) + 1
-    told = [f"{label(record, name)} ({count} of {_runs(record, name)} runs)" for name, count in failed.items()]
-    return f"Failed: {and_list(told)}." if told else ""
+    parts = [f"{label(record, name)} ({count} of {_runs(record, name)} runs)" for name, count in failed.items()]
+    return f"Failed: {and_list(parts)}." if parts else ""
 
 
-def _runs(record: dict[str, Any], name: str) -> int:
+def _runs(record: Record, name: str) -> int:
     return sum(run["model"] == name for run in record["runs"])

@@ -1,7 +1,8 @@
 """Choosing parameters and models on validation data, and comparing them on test data."""
 
 from taylorank.selection.blocks import split_blocks
-from taylorank.selection.compare import CompareProgress, Comparison, compare, compare_fitted
+from taylorank.selection.comparing import CompareProgress, compare, compare_fitted
+from taylorank.selection.comparison import Comparison
 from taylorank.selection.diagnosis import Diagnosis, diagnose
 from taylorank.selection.spaces import SPACES, Choice, Range
 from taylorank.selection.trials import Trial

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from taylorank import losses
 from taylorank.errors import ParameterError
+from taylorank.models import RG2, RGX, WRMF
 from taylorank.models.parameters import settled_params
-from taylorank.registry import MODELS, composition, model_named
+from taylorank.models.recommender import Recommender
+from taylorank.registry import MODELS, model_named
 from taylorank.selection import peers
-from taylorank.selection.papers import VARIANTS
-from taylorank.selection.spaces import SPACES, Space, described, neural_space
-from taylorank.training import Neural
+from taylorank.selection.spaces import SPACES, SPACES_BY_MODEL, Choice, Space, described
 
 Models = Sequence[Any] | Mapping[str, Any]
 
@@ -49,6 +49,28 @@ class Contender:
         }
 
 
+@dataclass(frozen=True)
+class Variant:
+    """A model as the papers have it, with the grid that their appendix names."""
+
+    label: str
+    make: Callable[[], Recommender]
+    space: Space
+
+
+_THRESHOLDS = Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
+# RG: γ = 0, ρ = 1, K = 64, every threshold (the papers' λ grid lies in it). WRMF: α ≤ 8, λ ≤ 0.1, 20 settings.
+VARIANTS: dict[str, Variant] = {
+    "rg2-paper": Variant("RG2, papers'", RG2.paper, {"regularization": _THRESHOLDS}),
+    "rgx-paper": Variant("RGX, papers'", RGX.paper, {"regularization": _THRESHOLDS}),
+    "wrmf-paper": Variant(
+        "WRMF, papers' grid",
+        WRMF,
+        {"alpha": Choice((0.5, 1.0, 2.0, 4.0, 8.0)), "regularization": Choice((0.0, 0.001, 0.01, 0.1))},
+    ),
+}
+
+
 def known_names() -> list[str]:
     """Return the names that `contenders` takes, besides compositions such as "bpr/lightgcn"."""
     return [*MODELS, *VARIANTS, *peers.PEERS, *(name for name in losses.names() if name not in MODELS)]
@@ -80,8 +102,8 @@ def _contender(name: str | None, model: Any, spaces: Mapping[str, Space]) -> Con
         own = name or model
         return Contender(own, name or variant.label, variant.make(), spaces.get(own, variant.space))
     kind, estimator = _estimator(model)
-    own = name or (composition(estimator) if isinstance(estimator, Neural) else kind)
-    label = name or (own if isinstance(estimator, Neural) else type(estimator).__name__)
+    composed = getattr(estimator, "composition", None)
+    own, label = name or composed or kind, name or composed or type(estimator).__name__
     space = spaces[own] if own in spaces else _default_space(kind, estimator)
     if space and not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
         raise ParameterError(f"{own} cannot be tuned", "give it get_params and set_params, or no space")
@@ -89,8 +111,8 @@ def _contender(name: str | None, model: Any, spaces: Mapping[str, Space]) -> Con
 
 
 def _default_space(kind: str, estimator: Any) -> Space:
-    if isinstance(estimator, Neural):
-        return neural_space(estimator)
+    if kind in SPACES_BY_MODEL:
+        return SPACES_BY_MODEL[kind](estimator)
     return SPACES.get(kind, peers.PEER_SPACES.get(kind, {}))
 
 

@@ -1,25 +1,70 @@
-"""One model on one seed of a comparison: tune, fit, test, and watch it converge."""
+"""One model on one seed of a comparison: tune, fit, test, and measure how it converges."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from taylorank.data import Interactions
-from taylorank.errors import in_one_line
-from taylorank.metrics import parse_metric
+from taylorank.errors import ParameterError, in_one_line
+from taylorank.metrics import parse_metric, wanted_metrics
 from taylorank.ranking import Rankable, evaluate
-from taylorank.ranking.protocols import Prepared, folded_in
+from taylorank.ranking.protocols import EvaluationProtocol, Prepared, folded_in
+from taylorank.report.record import plain, shown_parts
 from taylorank.selection.contenders import Contender
 from taylorank.selection.measures import convergence, recall_by_popularity
-from taylorank.selection.plan import Plan
-from taylorank.selection.summary import packed_users
+from taylorank.selection.per_user import UserValues
 from taylorank.selection.tuning import tune
 from taylorank.system import peak_memory
 
-Tell = Callable[[str], None]
+CUTOFFS = (1, 2, 5, 10, 20, 50, 100)
+DEFAULT_TRIALS = 20
+POPULARITY_CUTOFF = 10
+
+Run = dict[str, Any]
+Stage = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every model goes through on every seed: what is measured, and what tuning may cost."""
+
+    metrics: tuple[str, ...]
+    primary: str
+    curve: tuple[int, ...]
+    trials: int | None
+    seconds: float | None
+
+    @property
+    def tunes(self) -> bool:
+        """Whether there is any budget for tuning."""
+        return self.trials != 0 and self.seconds != 0
+
+
+def make_plan(
+    evaluation: EvaluationProtocol,
+    *,
+    metrics: str | Sequence[str] | None,
+    k: int | Sequence[int],
+    trials: int | None,
+    seconds: float | None,
+    n_items: int,
+) -> Plan:
+    """Return the plan, or say what is wrong with it; the primary metric is the protocol's if it is asked for."""
+    if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int) or trials < 0):
+        raise ParameterError(f"trials={trials!r} is not a count", "give a whole number ≥ 0; 0 means no tuning")
+    if seconds is not None and not seconds > 0:
+        raise ParameterError(f"seconds={seconds!r} allows nothing", "give more than 0")
+    wanted = [str(one) for one in wanted_metrics(evaluation.metrics if metrics is None else metrics, k)]
+    if metrics is None:
+        wanted = list(evaluation.metrics)  # in the protocol's order
+    primary = evaluation.chooses if evaluation.chooses in wanted else wanted[0]
+    curve = tuple(c for c in CUTOFFS if c <= n_items) if "@" in primary else ()
+    budget = DEFAULT_TRIALS if trials is None and seconds is None else trials
+    return Plan((primary, *(metric for metric in wanted if metric != primary)), primary, curve, budget, seconds)
 
 
 def run_one(
@@ -29,39 +74,41 @@ def run_one(
     *,
     seed: int,
     journal: Path | None,
-    follows: bool,
-    tell: Tell,
-) -> dict[str, Any]:
-    """Return the run as the record holds it; what goes wrong in the model becomes its error."""
-    run: dict[str, Any] = {"model": contender.name, "seed": seed, "error": None, "params": {}, "tuning": None}
+    with_convergence: bool,
+    stage: Stage,
+) -> tuple[Run, UserValues | None]:
+    """Return the run as the record holds it and each user's values; what goes wrong in the model is the run's error."""
+    run: Run = {"model": contender.name, "seed": seed, "error": None, "params": {}, "tuning": None}
+    values = None
     try:
         if plan.tunes and contender.space:
-            run["tuning"] = _tuned(contender, parts, plan, seed=seed, journal=journal, tell=tell)
+            run["tuning"] = _tuned(contender, parts, plan, seed=seed, journal=journal, stage=stage)
             run["params"] = run["tuning"]["best"]
         model = contender.fresh(random_state=seed, **run["params"])
-        tell("fitting")
+        stage("fitting")
         run |= _fitted(model, parts.full_train)
-        tell("testing")
-        run |= tested(model, parts, plan)
-        if follows:
-            tell("following")
-            run["convergence"] = _followed(contender.fresh(random_state=seed, **run["params"]), parts, plan)
+        stage("testing")
+        measured, values = tested(model, parts, plan)
+        run |= measured
+        if with_convergence:
+            stage("measuring convergence")
+            run["convergence"] = _convergence(contender.fresh(random_state=seed, **run["params"]), parts, plan)
     except Exception as error:  # a model of any origin may fail in any way; the others go on
-        run["error"] = in_one_line(error)
-    return run
+        run["error"], values = in_one_line(error), None
+    return plain(run), values
 
 
 def _tuned(
-    contender: Contender, parts: Prepared, plan: Plan, *, seed: int, journal: Path | None, tell: Tell
+    contender: Contender, parts: Prepared, plan: Plan, *, seed: int, journal: Path | None, stage: Stage
 ) -> dict[str, Any]:
     count = 0
 
-    def told(trial: Any) -> None:
+    def counted(trial: Any) -> None:
         nonlocal count
         count += 1
-        tell(f"tuning, {count} tried")
+        stage(f"tuning, {count} tried")
 
-    tell("tuning")
+    stage("tuning")
     found = tune(
         contender.fresh(random_state=seed),
         parts.train,
@@ -74,11 +121,12 @@ def _tuned(
         file=journal,
         seen=parts.seen_valid,
         fold_in=parts.fold_valid,
-        callback=told,
+        callback=counted,
     )
     if found.status == "interrupted":  # tuning ends gently on Ctrl-C; a comparison must stop
         raise KeyboardInterrupt
-    return found.to_dict()
+    tuning = found.to_dict()
+    return {**tuning, "trials": [shown_parts(trial) for trial in tuning["trials"]]}
 
 
 def _fitted(model: Any, train: Interactions) -> dict[str, Any]:
@@ -89,8 +137,8 @@ def _fitted(model: Any, train: Interactions) -> dict[str, Any]:
     return {"fit_seconds": seconds, "peak_memory_bytes": peak.bytes}
 
 
-def tested(model: Any, parts: Prepared, plan: Plan) -> dict[str, Any]:
-    """Rank the test users once; keep means, values per user, and quality by cutoff and by popularity."""
+def tested(model: Any, parts: Prepared, plan: Plan) -> tuple[Run, UserValues]:
+    """Rank for the test users once; return means with quality by cutoff and by popularity, and each user's values."""
     name = parse_metric(plan.primary).name
     curve = {k: f"{name}@{k}" for k in plan.curve}
     start = time.perf_counter()
@@ -105,21 +153,20 @@ def tested(model: Any, parts: Prepared, plan: Plan) -> dict[str, Any]:
     )
     seconds = time.perf_counter() - start
     assert found.user_ids is not None  # asked for by per_user
-    users = parts.test.users.positions(found.user_ids)
-    groups = recall_by_popularity(
-        scorer, parts.test, train=parts.full_train, seen=parts.seen_test, k=plan.popularity_cutoff
-    )
-    return {
+    run = {
         "evaluate_seconds": seconds,
         "users": found.users.evaluated,
         "metrics": {metric: found[metric] for metric in plan.metrics},
         "by_cutoff": [[k, found[metric]] for k, metric in curve.items()],
-        "by_popularity": groups,
-        "per_user": packed_users(users, {m: found.per_user[m] for m in plan.metrics if m in found.per_user}),
+        "by_popularity": recall_by_popularity(
+            scorer, parts.test, train=parts.full_train, seen=parts.seen_test, k=POPULARITY_CUTOFF
+        ),
     }
+    values = {m: found.per_user[m].astype("float32") for m in plan.metrics if m in found.per_user}
+    return run, UserValues(parts.test.users.positions(found.user_ids), values)
 
 
-def _followed(model: Any, parts: Prepared, plan: Plan) -> list[dict[str, float]]:
+def _convergence(model: Any, parts: Prepared, plan: Plan) -> list[dict[str, float]]:
     def value_of(fitted: Rankable) -> float:
         return float(parts.evaluate(fitted, "valid", metrics=plan.primary)[plan.primary])
 

@@ -38,7 +38,7 @@ class ImplicitALS(FactorModel, Recommender):
     random_state: int = 0
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
-        """Fit to `train`; the callback is told after each sweep, as our own models do it."""
+        """Fit to `train`; the callback is called after each sweep, as by our own models."""
         als = peer_module("implicit.cpu.als", "implicit")
         data = read_interactions(train)
         params = {name: value for name, value in self.get_params().items() if name != "use_cg"}
@@ -81,7 +81,7 @@ class IrspackIALS(FactorModel, Recommender):
     random_state: int = 0
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
-        """Fit to `train`; the callback is told after each epoch, as our own models do it."""
+        """Fit to `train`; the callback is called after each epoch, as by our own models."""
         peer = peer_module("irspack.recommenders.ials", "irspack")
         data = read_interactions(train)
         model = peer.IALSRecommender(
@@ -135,7 +135,7 @@ class PeerFoldIn:
 
 @dataclass(frozen=True, eq=False)
 class PeerProgress:
-    """What a callback is told after each sweep."""
+    """What a callback gets after each sweep."""
 
     step: int
     snapshot: Callable[[], Any]
@@ -147,7 +147,7 @@ class PeerProgress:
 
 PEERS: dict[str, type[Recommender]] = {"implicit-als": ImplicitALS, "irspack-ials": IrspackIALS}
 PACKAGES = {"implicit-als": "implicit", "irspack-ials": "irspack"}
-# The same objectives as ours, so the same spaces: nobody is tuned over a luckier one.
+# The same objectives as ours, so the same spaces.
 PEER_SPACES: dict[str, Space] = {"implicit-als": SPACES["wrmf"], "irspack-ials": SPACES["ials"]}
 
 

@@ -105,16 +105,16 @@ def mean_interval(values: NDArray[np.floating], *, level: float = 0.95) -> tuple
 
 
 def against_best(
-    values: Mapping[str, NDArray[np.floating]], *, resamples: int = RESAMPLES, seed: int = 0
+    values: Mapping[str, NDArray[np.floating]], *, best: str | None = None, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[str, dict[str, Versus]]:
-    """Return the model with the highest mean, and how every other one compares with it.
+    """Return the model with the highest mean, or that which is known to be best, and how every other one compares.
 
     `values` holds each model's metric per user, in the same order of users. Of equal means the first counts as best.
     """
     lengths = {len(v) for v in values.values()}
     if len(lengths) != 1:
         raise DataError("the models were measured on different users", "evaluate all of them on the same test data")
-    best = max(values, key=lambda name: float(np.mean(values[name])))
+    best = best or max(values, key=lambda name: float(np.mean(values[name])))
     others = [name for name in values if name != best]
     if not others:
         return best, {}

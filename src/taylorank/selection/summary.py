@@ -1,59 +1,55 @@
 """From the runs of a comparison to what is said about each model.
 
 A metric's mean is that over seeds. Seeds share their users, so they are no new evidence about them: a user's value is
-first averaged over seeds, and intervals and tests are over users.
+first averaged over seeds, and intervals and tests are over users. Where each user's values were not kept, intervals and
+tests are those that an earlier summary has of the same runs; a pair that none has tested is said to be not tested.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.selection.record import packed, unpacked
-from taylorank.selection.significance import against_best, mean_interval
+from taylorank.report.record import Record, plain
+from taylorank.selection.per_user import PerUser, UserValues
+from taylorank.selection.significance import against_best, holm, mean_interval
 
-Record = dict[str, Any]
 Run = dict[str, Any]
+Summary = dict[str, Any]
+Means = NDArray[np.float64] | None  # (users of the data,), NaN for those never tested; None where none is known
 
 
-def packed_users(users: NDArray[np.int64], values: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return values per user as text; the users are positions in the data, mostly ascending, so gaps are small."""
-    gaps = np.diff(users, prepend=0)
-    return {"users": packed(gaps, "<i4"), "values": {name: packed(part, "<f4") for name, part in values.items()}}
+def summarise(record: Record, per_user: PerUser, *, known: Sequence[Summary] = ()) -> Summary:
+    """Return {"seeds", "users", "best", "models"} of all seeds that every model has been through.
 
-
-def summarise(record: Record) -> dict[str, Any]:
-    """Return {"users", "best", "models"} of all seeds that every model has been through."""
+    `known` are earlier summaries, of some of the models.
+    """
     seeds = _finished_seeds(record)
+    known = [one for one in known if one.get("seeds") == seeds]
     runs = {name: [_run(record, name, seed) for seed in seeds] for name in record["models"]}
     fine = {name: parts for name, parts in runs.items() if parts and not any(run["error"] for run in parts)}
     models = {name: _costs(parts) if name in fine else _failure(parts) for name, parts in runs.items()}
-    best, users, space = {}, 0, _user_space(fine)
+    best, users = {}, [0, *(one["users"] for one in known)]
+    n_users = 1 + max((int(found.users.max(initial=0)) for found in per_user.values()), default=0)
     for metric in record["settings"]["metrics"]:
-        of_users = {name: _user_means(parts, metric, space) for name, parts in fine.items()}
+        means = {name: user_means([per_user.get((name, seed)) for seed in seeds], metric, n_users) for name in fine}
         for name, parts in fine.items():
-            models[name]["metrics"][metric] = _mean(parts, metric, of_users[name])
-        users = max([users, *(int(np.isfinite(values).sum()) for values in of_users.values())])
-        rivals = {name: of_users[name] for name in fine if not record["models"][name].get("is_bound")}
+            models[name]["metrics"][metric] = _mean(parts, metric, means[name], known)
+        users += [int(np.isfinite(values).sum()) for values in means.values() if values is not None]
+        rivals = {name: means[name] for name in fine if not record["models"][name].get("is_bound")}
         if rivals:
-            best[metric] = _compare(models, metric, rivals)
-    return {"seeds": seeds, "users": users, "best": best, "models": models}
+            best[metric] = _compare(models, metric, rivals, known)
+    summary: Summary = plain({"seeds": seeds, "users": max(users), "best": best, "models": models})
+    return summary
 
 
 def _finished_seeds(record: Record) -> list[int]:
     done = {(run["model"], run["seed"]) for run in record["runs"]}
     return [seed for seed in record["settings"]["seeds"] if all((name, seed) in done for name in record["models"])]
-
-
-def _user_space(fine: dict[str, list[Run]]) -> int:
-    return 1 + max((int(_users(run).max(initial=0)) for parts in fine.values() for run in parts), default=0)
-
-
-def _users(run: Run) -> NDArray[np.int64]:
-    return np.cumsum(unpacked(run["per_user"]["users"], "<i4"), dtype=np.int64)
 
 
 def _run(record: Record, name: str, seed: int) -> Run:
@@ -93,26 +89,28 @@ def _groups(parts: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return groups
 
 
-def _user_means(runs: list[Run], metric: str, n_users: int) -> NDArray[np.float64]:
-    """Each user's mean over seeds, NaN for those never tested; (n_users,), empty where the metric is of no user."""
+def user_means(runs: Sequence[UserValues | None], metric: str, n_users: int) -> Means:
+    """Return each user's mean over runs; None where the values of a run were not kept, or the metric is of no user."""
     sums, counts = np.zeros(n_users), np.zeros(n_users)
     for run in runs:
-        text = run["per_user"]["values"].get(metric)
-        if text is None:
-            return np.empty(0)
-        values = unpacked(text, "<f4").astype(np.float64)
-        users = _users(run)[np.isfinite(values)]
+        if run is None or metric not in run.metrics:
+            return None
+        values = run.metrics[metric].astype(np.float64)
+        users = run.users[np.isfinite(values)]
         sums[users] += values[np.isfinite(values)]
         counts[users] += 1
     means: NDArray[np.float64] = np.divide(sums, counts, out=np.full(n_users, np.nan), where=counts > 0)
     return means
 
 
-def _mean(runs: list[Run], metric: str, of_users: NDArray[np.float64]) -> dict[str, Any]:
+def _mean(runs: list[Run], metric: str, of_users: Means, known: Sequence[Summary]) -> dict[str, Any]:
     seeds = [run["metrics"][metric] for run in runs]
     mean = float(np.mean(seeds))
     value: dict[str, Any] = {"mean": mean, "low": None, "high": None}
     value["seed_sd"] = float(np.std(seeds, ddof=1)) if len(seeds) > 1 else None
+    if of_users is None:
+        before = (one["models"].get(runs[0]["model"], {}).get("metrics", {}).get(metric) for one in known)
+        return next((found for found in before if found is not None), value)
     tested = of_users[np.isfinite(of_users)]
     if len(tested) > 1:
         centre, low, _ = mean_interval(tested)
@@ -120,15 +118,40 @@ def _mean(runs: list[Run], metric: str, of_users: NDArray[np.float64]) -> dict[s
     return value
 
 
-def _compare(models: dict[str, Any], metric: str, of_users: dict[str, NDArray[np.float64]]) -> str:
-    """Test every model against the best on the users that all have; note it in `models`; return the best."""
-    best = max(of_users, key=lambda name: models[name]["metrics"][metric]["mean"])
-    if any(not len(values) for values in of_users.values()):
-        return best
-    common = np.logical_and.reduce([np.isfinite(values) for values in of_users.values()])
-    if np.count_nonzero(common) < 2:
-        return best
-    best, found = against_best({name: values[common] for name, values in of_users.items()})
-    for name, versus in found.items():
-        models[name]["versus_best"][metric] = asdict(versus)
+def _compare(models: dict[str, Any], metric: str, rivals: dict[str, Means], known: Sequence[Summary]) -> str:
+    """Test every model against the best; note it in `models`; return the best."""
+    mean = {name: models[name]["metrics"][metric]["mean"] for name in rivals}
+    best = max(mean, key=mean.__getitem__)
+    if all(models[name]["metrics"][metric]["low"] is None for name in rivals):
+        return best  # a metric of all lists together, or of a single user
+    best, tests = _tested(rivals, best)
+    for name in [name for name in rivals if name != best and name not in tests]:
+        untested = {"difference": mean[name] - mean[best], "low": None, "high": None, "p": None}
+        tests[name] = _known_test(known, name, best, metric) or untested
+    adjusted = holm([test["p"] for test in tests.values() if test["p"] is not None]).tolist()
+    for name, test in tests.items():
+        p_holm = None if test["p"] is None else adjusted.pop(0)
+        models[name]["versus_best"][metric] = {**test, "p_holm": p_holm}
     return best
+
+
+def _tested(rivals: dict[str, Means], best: str) -> tuple[str, dict[str, dict[str, Any]]]:
+    """The best, and the tests against it of the models whose users are known, on the users that all of these have."""
+    measured = {name: values for name, values in rivals.items() if values is not None}
+    if best not in measured:
+        return best, {}
+    common = np.logical_and.reduce([np.isfinite(values) for values in measured.values()])
+    if np.count_nonzero(common) < 2:
+        return best, {}
+    every = {name: values[common] for name, values in measured.items()}
+    best, found = against_best(every, best=best if len(measured) < len(rivals) else None)
+    return best, {name: asdict(versus) for name, versus in found.items()}
+
+
+def _known_test(known: Sequence[Summary], name: str, best: str, metric: str) -> dict[str, Any] | None:
+    """The test of two models in an earlier summary where the same one was best."""
+    for one in known:
+        found = one["models"].get(name, {}).get("versus_best", {}).get(metric)
+        if found is not None and one["best"].get(metric) == best:
+            return dict(found)
+    return None

@@ -13,7 +13,7 @@ import taylorank as tr
 from research.bench import run_benchmark
 from research.bench.optimisers import stable_rates
 from research.bench.quality import sequential, side_features, softmax_family
-from taylorank.selection.record import load_record
+from taylorank.report.record import load_record
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from research.claims.negatives import by_negatives_on_movielens, judge_ceiling, 
 from research.places import Places
 from research.reproduce.tables import RECOMMENDATION, TABLES
 from taylorank.ranking.protocols import PublishedSplit
-from taylorank.selection.record import save_record
-from taylorank.selection.summary import packed_users
+from taylorank.selection import Comparison
+from taylorank.selection.per_user import UserValues
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,6 @@ def written(root, pattern, values, *, table="ml-1m", part="", seeds=(0,)):
             "model": name,
             "seed": seed,
             "metrics": dict.fromkeys(RECOMMENDATION, value),
-            "per_user": packed_users(np.arange(50), dict.fromkeys(RECOMMENDATION, value * of_users)),
         }
         for name, value in values.items()
         for seed in seeds
@@ -58,7 +57,12 @@ def written(root, pattern, values, *, table="ml-1m", part="", seeds=(0,)):
             told_of["metrics"]["ndcg@20"] = next(iter(told_of["metrics"].values()))
     folder = Places(root).comparisons
     folder.mkdir(parents=True, exist_ok=True)
-    save_record(record, folder / f"{table}{part}.json")
+    kept = {
+        (name, seed): UserValues(np.arange(50), dict.fromkeys(RECOMMENDATION, (value * of_users).astype(np.float32)))
+        for name, value in values.items()
+        for seed in seeds
+    }
+    Comparison(record, kept).save(folder / f"{table}{part}.json", per_user=True)
 
 
 def verdicts(name, root):
@@ -95,6 +99,17 @@ def test_findings_are_of_the_splits_that_all_have(pattern, tmp_path):
     assert numbers["seeds"] == [0]
     assert numbers["gain"]["softmax"] == pytest.approx([0.5, 0.5])
     assert max(numbers["p"]["softmax"]) < 0.01
+
+
+def test_findings_without_a_paired_test_say_which(pattern, tmp_path):
+    written(tmp_path, pattern, LOW | HIGH)
+    for path in Places(tmp_path).comparisons.glob("*.users.npz"):
+        path.unlink()
+    for name in ("finding-1-on-ml-1m", "finding-2-on-ml-1m"):
+        claim = CLAIMS[name]
+        verdict, reason = claim.judge(claim.experiment(0, places=Places(tmp_path)))
+        assert verdict == UNTESTED
+        assert reason.startswith("not run yet on ML-1M: a paired test of ")
 
 
 def test_missing_runs_are_named(pattern, tmp_path):

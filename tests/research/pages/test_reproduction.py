@@ -14,7 +14,7 @@ from research.places import HERE, Places
 from research.reproduce import TABLES
 from research.reproduce.gather import Gathered, gather
 from research.reproduce.run import reproduce
-from taylorank.selection.record import load_record, save_record
+from taylorank.report.record import load_record, save_record
 
 DOCS = HERE.docs
 PAGE = (DOCS / "reproduction.md").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def named(places, name):
 def record_of(models, data=None, **more):
     table = TABLES["ml-10m"]
     settings = {"seeds": (0,), "trials": 0, **more}
-    return reproduce(table, data or tr.planted(90, 70, interactions=2500), models, **settings)
+    return reproduce(table, data or tr.planted(90, 70, interactions=2500), models, **settings).record
 
 
 def test_records_fill_rows_and_the_rest_says_how_to_run_it(places):

@@ -15,8 +15,9 @@ from research.reproduce import TABLES, left_out, table_named
 from research.reproduce.printed import TABLE_3
 from research.reproduce.run import chosen_models, data_of, joined, models_of, needs_torch, reproduce
 from taylorank.errors import DataError
+from taylorank.report.record import load_record, save_record
+from taylorank.selection import Comparison
 from taylorank.selection.contenders import contenders
-from taylorank.selection.record import load_record, save_record
 
 QUICK = ("--models", "rg2-paper,popularity,ials", "--trials", "1", "--seeds", "1")
 
@@ -139,9 +140,22 @@ def test_records_made_elsewhere_are_joined_and_not_run_again(run, tmp_path, caps
     kept = other["summary"]["models"]["rg2-paper"]["metrics"]
     assert both["summary"]["models"]["rg2-paper"]["metrics"] == kept
     assert f"{kept['ndcg@10']['mean']:.4f}" in capsys.readouterr().out
+    assert any(one["versus_best"].get("ndcg@10", {"p": 0})["p"] is None for one in both["summary"]["models"].values())
     names = chosen_models(TABLES["ml-10m"], None, [other])
     assert "rg2-paper" not in names
     assert "wrmf-paper" in names
+
+
+def test_records_with_each_users_values_are_tested_against_each_other(tmp_path, run):
+    path = str(FILES["ml-10m"](tmp_path))
+    words = ("--path", path, "--trials", "1", "--seeds", "1", "--per-user", "--quiet")
+    assert run("reproduce", "ml-10m", *words, "--models", "rg2-paper,popularity", "--json", "a.json") == 0
+    assert run("reproduce", "ml-10m", *words, "--models", "ials", "--with", "a.json", "--joint", "c.json") == 0
+    both = Comparison.load("c.json")
+    assert len(both.per_user) == 3
+    tests = [found["versus_best"]["ndcg@10"] for name, found in both.models.items() if name != both.best]
+    assert len(tests) == 2
+    assert all(test["p"] > 0 for test in tests)
 
 
 def test_records_of_other_data_are_refused(run, tmp_path, capsys):
@@ -160,7 +174,7 @@ def test_the_same_data_from_npz_have_the_same_fingerprint(tmp_path):
     table = TABLES["ml-10m"]
     there = reproduce(table, tr.Interactions.load_npz("data.npz"), ["popularity"], trials=0, seeds=(0,))
     ours = reproduce(table, data, ["ease"], trials=0, seeds=(0,))
-    assert list(joined(table, [ours, there])["models"]) == ["ease", "popularity"]
+    assert list(joined(table, [ours, there]).models) == ["ease", "popularity"]
 
 
 def test_without_torch_the_closed_forms_run_and_the_rest_is_named(run, tmp_path, monkeypatch, capsys):

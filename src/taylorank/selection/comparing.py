@@ -1,0 +1,274 @@
+"""Models compared fairly: the same splits, the same budget of tuning, one test each, and tests of significance."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import taylorank
+from taylorank.data import Interactions
+from taylorank.data.describe import describe
+from taylorank.errors import ParameterError
+from taylorank.machine import describe_machine, source_commit
+from taylorank.models.training_record import TrainingRecord
+from taylorank.ranking import Rankable
+from taylorank.ranking.protocols import EvaluationProtocol
+from taylorank.ranking.protocols import protocol as protocol_named
+from taylorank.report.record import SCHEMA, VERSION, Record, plain, save_record
+from taylorank.selection.comparison import Comparison
+from taylorank.selection.contenders import Contender, Models, contenders
+from taylorank.selection.one_run import POPULARITY_CUTOFF, Plan, Run, make_plan, run_one, tested
+from taylorank.selection.per_user import PerUser, Place, kept_path, load_per_user, running_path, save_per_user
+from taylorank.selection.spaces import Space
+from taylorank.selection.summary import summarise
+
+Data = Interactions | tuple[Interactions, Interactions]
+
+
+@dataclass(frozen=True)
+class CompareProgress:
+    """What the callback gets: which model on which seed is at which stage, and how many runs are done of how many."""
+
+    model: str
+    seed: int
+    stage: str
+    done: int
+    total: int
+
+
+def compare(
+    data: Data,
+    models: Models,
+    *,
+    protocol: str | EvaluationProtocol = "papers",
+    seeds: Sequence[int] = (0, 1, 2),
+    trials: int | None = None,
+    seconds: float | None = None,
+    metrics: str | Sequence[str] | None = None,
+    k: int | Sequence[int] = (10, 20),
+    spaces: Mapping[str, Space] | None = None,
+    file: Place | None = None,
+    per_user: bool = False,
+    name: str | None = None,
+    command: str | None = None,
+    callback: Callable[[CompareProgress], object] | None = None,
+) -> Comparison:
+    """Tune, fit and test every model on every seed; return means, intervals, tests against the best, and costs.
+
+    Every seed is a repetition of everything: its own split, tuning, fit, and one test. A model that fails is
+    reported with its error, and the others go on.
+
+    Parameters
+    ----------
+    data
+        The interactions; for the protocol "published" the pair (train, test).
+    models
+        Names of `taylorank.registry`, compositions among them, or of peers ("implicit-als", "irspack-ials"), estimators
+        (anything with `fit` that meets `ranking.Rankable`), or a mapping from names of your choice to either.
+    trials, seconds
+        The budget of tuning, which each model has on each seed: fits, seconds, or both; 20 fits if neither is given,
+        no tuning with `trials=0`. Models without a space, such as Popularity, need none.
+    metrics, k
+        What is reported, as `evaluate` takes it; by default what the protocol reports. Tuning goes by the protocol's
+        choice if it is among them, else by the first.
+    spaces
+        Name → space of tuning, where the default is not wanted.
+    file
+        JSON that is written after every run. If it exists the comparison goes on from there; runs that failed are
+        tried again.
+    per_user
+        Keep each user's values beside `file` (NAME.users.npz), so that models compared later can be tested against
+        these.
+    name, command
+        What the report calls the data, and the command line that made it.
+
+    >>> from taylorank.data import planted
+    >>> found = compare(planted(150, 50, interactions=2000), ["ease", "popularity"], seeds=(0,), trials=0)
+    >>> found.best, sorted(found.models)
+    ('ease', ['ease', 'popularity'])
+    """
+    evaluation = protocol_named(protocol) if isinstance(protocol, str) else protocol
+    entries = contenders(models, spaces)
+    n_items = _training_part(data).n_items
+    plan = make_plan(evaluation, metrics=metrics, k=k, trials=trials, seconds=seconds, n_items=n_items)
+    record = _new_record(data, entries, evaluation, plan, _checked_seeds(seeds), name=name, command=command)
+    values = _resumed(record, file)
+    for seed in record["settings"]["seeds"]:
+        missing = [one for one in entries if not _has_run(record, one.name, seed)]
+        parts = evaluation.prepare(data, seed) if missing else None
+        for one in missing:
+            assert parts is not None
+            stage = _stages(callback, record, one.label, seed)
+            journal = None if file is None else Path(f"{os.fspath(file)}.{one.name.replace('/', '+')}.{seed}.tuning")
+            is_first = seed == record["settings"]["seeds"][0]
+            run, found = run_one(one, parts, plan, seed=seed, journal=journal, with_convergence=is_first, stage=stage)
+            if found is not None:
+                values[one.name, seed] = found
+            _add_run(record, run)
+            if file is not None and journal is not None:
+                save_per_user(values, running_path(file), record)  # first: the record says which runs are done
+                save_record(record, file)
+                journal.unlink(missing_ok=True)
+            stage("failed" if run["error"] else "done")
+    record["summary"] = summarise(record, values, known=[record["summary"]])
+    result = Comparison(record, values)
+    if file is not None:
+        result.save(file, per_user=per_user or kept_path(file).exists())
+        running_path(file).unlink(missing_ok=True)
+    return result
+
+
+def compare_fitted(
+    data: Interactions,
+    fitted: Mapping[str, Rankable],
+    *,
+    metrics: Sequence[str],
+    seconds: Mapping[str, float] | None = None,
+    params: Mapping[str, Mapping[str, Any]] | None = None,
+    bounds: Sequence[str] = (),
+    seed: int = 0,
+    name: str | None = None,
+    command: str | None = None,
+) -> Comparison:
+    """Compare models that are fitted already, on one split by the papers' protocol.
+
+    `seconds` and `params` hold, where known, how long fitting and choosing took and what was chosen. `bounds` names
+    those that are no contenders but show how good a ranking can be. Budgets of tuning are not known here.
+    """
+    evaluation = protocol_named("papers")
+    entries = [Contender(one, one, model, {}) for one, model in fitted.items()]
+    plan = make_plan(evaluation, metrics=metrics, k=10, trials=0, seconds=None, n_items=data.n_items)
+    record = _new_record(data, entries, evaluation, plan, _checked_seeds([seed]), name=name, command=command)
+    record["budget"] |= {"says": "the models came fitted", "fit_means": "seconds of fitting and choosing"}
+    parts, values = evaluation.prepare(data, seed), {}
+    for one, model in fitted.items():
+        record["models"][one]["is_bound"] = one in bounds
+        run: Run = {"model": one, "seed": seed, "error": None, "tuning": None, "peak_memory_bytes": None}
+        run |= {"params": dict((params or {}).get(one, {})), "fit_seconds": (seconds or {}).get(one)}
+        measured, values[one, seed] = tested(model, parts, plan)
+        _add_run(record, plain(run | measured))
+    return Comparison({**record, "summary": summarise(record, values)}, values)
+
+
+def _new_record(
+    data: Data,
+    entries: list[Contender],
+    evaluation: EvaluationProtocol,
+    plan: Plan,
+    seeds: list[int],
+    *,
+    name: str | None,
+    command: str | None,
+) -> Record:
+    """Return a record without runs."""
+    commit = source_commit()
+    record: Record = plain(
+        {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "written": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "taylorank": taylorank.__version__,
+            **({} if commit is None else {"commit": commit}),
+            "command": command,
+            "machine": describe_machine(),
+            "data": {"name": name, **asdict(describe(_training_part(data)))},
+            "protocol": {
+                "name": evaluation.name,
+                "says": " ".join((type(evaluation).__doc__ or "").partition("\n\n")[0].split()),
+            },
+            "settings": {
+                "metrics": plan.metrics,
+                "primary": plan.primary,
+                "seeds": seeds,
+                "popularity_cutoff": POPULARITY_CUTOFF,
+                "fingerprint": data_fingerprint(data),
+            },
+            "budget": {"trials": plan.trials, "seconds": plan.seconds},
+            "models": {one.name: one.described() for one in entries},
+            "runs": [],
+            "summary": {"seeds": [], "users": 0, "best": {}, "models": {}},
+        }
+    )
+    return record
+
+
+def _training_part(data: Data) -> Interactions:
+    return data if isinstance(data, Interactions) else data[0]
+
+
+def _checked_seeds(seeds: Sequence[int]) -> list[int]:
+    """Return the seeds as different whole numbers."""
+    given = [seeds] if isinstance(seeds, int | np.integer) else list(seeds)
+    if not given or len(set(given)) != len(given) or any(int(seed) != seed or seed < 0 for seed in given):
+        raise ParameterError(f"seeds={seeds!r}", "give different whole numbers ≥ 0, such as (0, 1, 2)")
+    return [int(seed) for seed in given]
+
+
+def data_fingerprint(data: Data) -> str:
+    """Return a short text that differs for different pairs, strengths, ids or times."""
+    found = hashlib.sha256()
+    for part in [data] if isinstance(data, Interactions) else data:
+        found.update(TrainingRecord(part).fingerprint.encode())
+        for ids in (part.user_ids, part.item_ids):
+            found.update("\n".join(map(str, ids.tolist())).encode())
+        found.update(b"" if part.timestamps is None else np.ascontiguousarray(part.timestamps).tobytes())
+    return found.hexdigest()[:16]
+
+
+def _resumed(record: Record, file: Place | None) -> PerUser:
+    """Take over what an earlier run left in the file, each user's values too if they are still there.
+
+    A file that belongs to another comparison is refused. The earlier summary stays until there is a new one.
+    """
+    if file is None or not Path(file).exists():
+        return {}
+    found = Comparison.load(file)
+    old = found.record
+    same = ("metrics", "primary", "popularity_cutoff", "fingerprint")
+    differs = [key for key in same if old["settings"].get(key) != record["settings"][key]]
+    differs += [key for key in ("protocol", "budget") if old.get(key) != record[key]]
+    facts = ("cpu", "cores")  # seconds of two machines do not compare
+    differs += ["machine"] if any(old["machine"].get(one) != record["machine"][one] for one in facts) else []
+    differs += ["seeds"] if not set(old["settings"]["seeds"]) <= set(record["settings"]["seeds"]) else []
+    differs += [f"model {one}" for one, facts in old["models"].items() if record["models"].get(one) != facts]
+    if differs:
+        which = f"{', '.join(differs)} {'differ' if len(differs) > 1 else 'differs'}"
+        raise ParameterError(f"{os.fspath(file)} holds another comparison ({which})", "give another file")
+    commits = [one["commit"] for one in (old, record) if "commit" in one]
+    record |= {"commit": ", ".join(dict.fromkeys(commits))} if commits else {}
+    record["runs"] = [run for run in old["runs"] if not run["error"]]
+    record["command"] = record["command"] or old["command"]
+    record |= {part: old[part] for part in ("written", "machine", "summary")}
+    return load_per_user(running_path(file), old) or found.per_user
+
+
+def _has_run(record: Record, name: str, seed: int) -> bool:
+    return any((run["model"], run["seed"]) == (name, seed) for run in record["runs"])
+
+
+def _add_run(record: Record, run: Run) -> None:
+    """Add a run in its place, by seed and by model."""
+    seeds, names = record["settings"]["seeds"], list(record["models"])
+    record["runs"] = sorted(
+        [*record["runs"], run], key=lambda one: (seeds.index(one["seed"]), names.index(one["model"]))
+    )
+
+
+def _stages(
+    callback: Callable[[CompareProgress], object] | None, record: Record, label: str, seed: int
+) -> Callable[[str], None]:
+    """Return what passes the stage of a run on to the callback."""
+    done, total = len(record["runs"]), len(record["models"]) * len(record["settings"]["seeds"])
+
+    def stage(text: str) -> None:
+        if callback is not None:
+            callback(CompareProgress(label, seed, text, done, total))
+
+    return stage
