@@ -5,6 +5,7 @@
 # make reproduce TABLE=ml-1m    a table of the papers, run again
 # make pages                    write the pages of docs that are made from records; NAME=claims: one of them
 # make wheel                    dist/*.whl
+# make imports                  draw docs/architecture/imports.svg (needs graphviz)
 # More options: make claims ARGS="--json claims.json"
 PYTHON ?= python3
 VENV := .venv
@@ -18,7 +19,7 @@ ifneq ($(wildcard ../shared/data),)
 export TAYLORANK_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: run test lint claims bench reproduce pages wheel clean
+.PHONY: run test lint claims bench reproduce pages wheel imports clean
 run: $(VENV)/.run
 	$(BIN)/taylorank --version
 	$(BIN)/taylorank run
@@ -43,6 +44,10 @@ wheel: $(BIN)/python
 	$(PIP) wheel --no-deps --wheel-dir dist .
 	@! $(BIN)/python -m zipfile -l dist/*.whl | grep -E '^(research|tests|docs)/'
 	@echo "$$(ls dist/*.whl): $$(cat dist/*.whl | wc -c) bytes, $$($(BIN)/python -m zipfile -l dist/*.whl | tail -n +2 | wc -l) files"
+
+STYLE := node [fontname="Helvetica" shape=box style="rounded,filled" fillcolor="\#eef3f8" color="\#5b7a99"]; edge [color="\#5b7a99"]
+imports: $(VENV)/.test
+	$(BIN)/import-linter drawgraph taylorank | sed 's/node \[fontname=helvetica\]/$(STYLE)/' | tred | dot -Tsvg -o docs/architecture/imports.svg
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

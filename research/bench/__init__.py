@@ -26,6 +26,9 @@ class Benchmark(NamedTuple):
 BENCHMARKS = {
     "gather-sum": Benchmark("speed.gather_sum", "Sums of gathered rows against SciPy and PyTorch."),
     "top-k": Benchmark("speed.top_k", "The 20 best items of every user against NumPy and implicit."),
+    "single-requests": Benchmark(
+        "speed.single_requests", "One request at a time against implicit: known and new users, similar items, reasons."
+    ),
     "evaluate": Benchmark("speed.evaluate", "Metrics of all users against implicit and NumPy."),
     "als": Benchmark("speed.als", "Seconds per sweep of RG² and iALS against implicit and irspack."),
     "growth": Benchmark("speed.growth", "Seconds per sweep for 1 to 50 M interactions."),

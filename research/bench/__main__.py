@@ -2,7 +2,7 @@
 
 from research.bench.command import PROGRAM
 from research.bench.command import app as commands
-from taylorank.cli.main import run_app
+from taylorank.cli.app import run_app
 
 app = commands.meta
 

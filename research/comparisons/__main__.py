@@ -1,7 +1,7 @@
 """python -m research.comparisons: see `research.comparisons.command`."""
 
 from research.comparisons.command import app
-from taylorank.cli.main import run_app
+from taylorank.cli.app import run_app
 
 if __name__ == "__main__":
     run_app(app, program=app.name[0])

@@ -3,7 +3,7 @@
 from cyclopts import App
 
 from research.pages.command import pages
-from taylorank.cli.main import run_app
+from taylorank.cli.app import run_app
 
 app = App(name="python -m research.pages", help_format="plaintext", suppress_keyboard_interrupt=False)
 app.default(pages)

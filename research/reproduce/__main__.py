@@ -3,7 +3,7 @@
 from cyclopts import App
 
 from research.reproduce.command import reproduce
-from taylorank.cli.main import run_app
+from taylorank.cli.app import run_app
 
 app = App(name="python -m research.reproduce", help_format="plaintext", suppress_keyboard_interrupt=False)
 app.default(reproduce)

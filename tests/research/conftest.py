@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from taylorank.cli.main import run_app
+from taylorank.cli.app import run_app
 
 
 @pytest.fixture

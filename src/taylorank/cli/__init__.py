@@ -1,5 +1,5 @@
 """The command line: one file per command."""
 
-from taylorank.cli.main import main
+from taylorank.cli.app import main
 
 __all__ = ["main"]

@@ -70,7 +70,12 @@ def compare(
     k: Cutoffs = "10,20",
     json: Annotated[Path | None, Parameter(help=f"{JSON_FILE}; the same command continues from it.")] = None,
     per_user: Annotated[
-        bool, Parameter(help="Keep each user's values beside --json, to test later models against.", negative=())
+        bool,
+        Parameter(
+            help="Keep each user's values beside --json, to test later models against.",
+            negative=(),
+            show_default=False,
+        ),
     ] = False,
     report: Annotated[Path | None, Parameter(help="Write a report to this HTML file.")] = None,
     seed: Seed = 0,

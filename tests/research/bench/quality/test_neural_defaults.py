@@ -8,11 +8,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from taylorank.training.penalties import penalty_of
-
 import taylorank as tr
 from research.bench.quality.neural_defaults import PENALTIES, relative
 from research.places import HERE
+from taylorank.training.composition import default_penalty
 
 
 def test_the_record_favours_what_was_chosen():
@@ -20,5 +19,5 @@ def test_the_record_favours_what_was_chosen():
     record = json.loads((HERE.records / "bench" / "neural_defaults.json").read_text())
     assert record["relative"] == relative(record["ndcg@10"])
     for name, shares in record["relative"].items():
-        chosen = penalty_of(tr.Neural(*name.split("/")))
+        chosen = default_penalty(tr.Neural(*name.split("/")))
         assert shares[PENALTIES.index(chosen)] >= max(shares) - 0.03, name
