@@ -55,14 +55,14 @@ class SharedFoldIn:
         P: Floats = (gather_sum(rows, Q.astype(np.float64)) * scale[:, None] - np.outer(shrinkage, centre)) @ B
         return P.astype(self.item_factors.dtype)
 
-    def parts(self, history: Interactions) -> NDArray[np.float64]:
-        """part_j = a_x (r_j / I_x) (Q_j − qᵀQ) B, (n, K)."""
+    def contributions(self, history: Interactions, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """a_x (r_j / I_x) (Q_j − qᵀQ) B v, (n,)."""
         centre, B = self.system
         strengths = history.strengths.astype(np.float64)
         shares = self._shrinkage(history)[1] * strengths / strengths.sum()
         Q = self.item_factors[history.by_user.indices].astype(np.float64)
-        parts: NDArray[np.float64] = shares[:, None] * ((Q - centre) @ B)
-        return parts
+        added: NDArray[np.float64] = shares * ((Q - centre) @ (B @ vector))
+        return added
 
     def _shrinkage(self, data: Interactions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """I_x and a_x; both 0 without history."""
@@ -91,10 +91,12 @@ class RowFoldIn:
         rows, Q = used_items(system.rows, self.item_factors)
         return row_solve(replace(system, rows=rows), Q, method="cholesky")
 
-    def parts(self, history: Interactions) -> NDArray[np.float64]:
-        """part_j = H⁻¹ (t_j Q_j + share_j h g), (n, K); what belongs to no item is shared by strength."""
+    def contributions(self, history: Interactions, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(t_j Q_j + share_j h g) · H⁻¹ v, (n,); what belongs to no item is shared by strength."""
         strengths = history.strengths.astype(np.float64)
-        return row_parts(self._system(history), self.item_factors, shares=strengths / strengths.sum())
+        return row_contributions(
+            self._system(history), self.item_factors, vector=vector, shares=strengths / strengths.sum()
+        )
 
 
 def used_items(rows: CSR, factors: Floats) -> tuple[CSR, Floats]:
@@ -105,26 +107,29 @@ def used_items(rows: CSR, factors: Floats) -> tuple[CSR, Floats]:
     return CSR(rows.indptr, positions.astype(np.int32), rows.weights, len(items)), factors[items]
 
 
-def row_parts(system: RowSystem, factors: Floats, *, shares: NDArray[Any] | None = None) -> NDArray[np.float64]:
-    """Return (n, K) parts with Σ_j part_j = P_x, for a system of one row: part_j = H⁻¹ (t_j Q_j + share_j h g).
+def row_contributions(
+    system: RowSystem, factors: Floats, *, vector: NDArray[np.float64], shares: NDArray[Any] | None = None
+) -> NDArray[np.float64]:
+    """Return (n,) with sum P_x · v for a system of one row: (t_j Q_j + share_j h g) · H⁻¹ v, H being symmetric.
 
     `shares` (n,), which sum to 1, divide the part h g of the right side that belongs to no entry (default: equally).
 
     >>> Q = np.array([[1.0], [2.0]])
     >>> rows = CSR(np.array([0, 2]), np.array([0, 1], dtype=np.int32), None, 2)
-    >>> row_parts(RowSystem(rows, Q.T @ Q, background=0.0, regularization=5.0), Q)  # 1/(1 + 4 + 5), 2/(1 + 4 + 5)
-    array([[0.1],
-           [0.2]])
+    >>> system = RowSystem(rows, Q.T @ Q, background=0.0, regularization=5.0)
+    >>> row_contributions(system, Q, vector=np.array([1.0]))  # 1/(1 + 4 + 5), 2/(1 + 4 + 5)
+    array([0.1, 0.2])
     """
     chosen = factors[system.rows.indices].astype(np.float64)  # (n, K)
     w, t = (np.broadcast_to(np.asarray(v, dtype=np.float64), len(chosen)) for v in (system.weights, system.targets))
     a, ridge = (float(np.ravel(value)[0]) for value in (system.background, system.regularization))
     H = a * system.gram + (chosen * w[:, None]).T @ chosen + ridge * np.eye(chosen.shape[1])
-    right = chosen * t[:, None]
-    if system.offsets is not None and system.direction is not None:
-        shares = np.full(len(chosen), 1 / max(len(chosen), 1)) if shares is None else shares
-        right += np.multiply.outer(shares * float(np.ravel(system.offsets)[0]), system.direction)
     if system.tilt is not None:
         f, m = system.tilt.rows[0], system.tilt.mean
         H -= np.outer(f, m) + np.outer(m, f) + float(np.ravel(system.tilt.scales)[0]) * np.outer(m, m)
-    return np.linalg.solve(H, right.T).T.astype(np.float64, copy=False)
+    solved = np.linalg.solve(H, vector)
+    added: NDArray[np.float64] = t * (chosen @ solved)
+    if system.offsets is not None and system.direction is not None:
+        shares = np.full(len(chosen), 1 / max(len(chosen), 1)) if shares is None else shares
+        added = added + shares * float(np.ravel(system.offsets)[0]) * float(system.direction @ solved)
+    return added

@@ -1,13 +1,13 @@
 """Which items of a user's history carried a recommendation.
 
-Every model here is linear in the history once its items are known: u_x = Σ_j part_j over the items j that x met, so
+Every model here is linear in the history once its items are known: u_x = Σ_j u_xj over the items j that x met, so
 
-    score of y = b_y + Σ_j a_y (part_j · v_y)
+    score of y = b_y + Σ_j a_y (u_xj · v_y)
 
 with a, b, v from the score that ranks (for RG² by probability v_y = Q_y, a_y = b_y = q_y). The contribution of j is
-a_y part_j · v_y; for EASE and ItemKNN it is r_j W_jy.
+a_y u_xj · v_y; for EASE and ItemKNN it is r_j W_jy.
 
-The parts are those of an exact fold-in of the history. A stored u_x equals it only where the fit has converged, so the
+The u_xj are those of an exact fold-in of the history. A stored u_x equals it only where the fit has converged, so the
 score explained may differ slightly from that of `recommend`, and is what `fold_in` would give.
 """
 
@@ -72,5 +72,5 @@ def _contributions(ranker: Ranker, history: Interactions, column: int) -> tuple[
         raise ParameterError(f"{ranker.name} cannot say what carried a score", "explain another model")
     scale = 1.0 if vectors.scales is None else float(vectors.scales[column])
     base = 0.0 if vectors.offsets is None else float(vectors.offsets[column])
-    added = vectors.fold_in.parts(history) @ (scale * vectors.items.factors[column].astype(np.float64))
-    return added, base
+    vector = scale * vectors.items.factors[column].astype(np.float64)
+    return vectors.fold_in.contributions(history, vector), base

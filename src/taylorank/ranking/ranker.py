@@ -55,8 +55,8 @@ class FoldIn(Protocol):
         """Return u of each user of `histories`, (B, K); 0 for one without history."""
         ...
 
-    def parts(self, history: Interactions) -> NDArray[np.float64]:
-        """Return what each item of the history of one user adds to u, (n, K); the sum is `rows`."""
+    def contributions(self, history: Interactions, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what each item of the history of one user adds to u · `vector`, (n,)."""
         ...
 
 

@@ -128,7 +128,7 @@ class PeerFoldIn:
         """Return the vector of each user, (B, K)."""
         return np.asarray(self.function(sparse.csr_matrix(histories.matrix)))
 
-    def parts(self, history: Interactions) -> Any:
+    def contributions(self, history: Interactions, vector: Any) -> Any:
         """Refuse: the peer does not say."""
         raise ParameterError("this peer cannot say what carried a score", "explain another model")
 

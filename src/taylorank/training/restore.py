@@ -119,6 +119,6 @@ class SequenceFoldIn:
         set_weights(of_backbone, model.weights_[: sum(p.numel() for p in of_backbone)])
         return vectors_of(parts, histories, histories_of(parts, histories))[0]
 
-    def parts(self, history: Interactions) -> NDArray[np.float64]:
+    def contributions(self, history: Interactions, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Refuse: a network is not linear in the history."""
         raise ParameterError("Neural cannot say what carried a score", "explain another model")

@@ -108,3 +108,12 @@ def test_turns_are_taken():
     assert calls == list("ababab")
     assert times["a"].seconds == (1.0, 2.0, 1.0, 2.0)
     assert times["a"].against(times["b"])["times_ours"] == 1
+
+
+def test_single_requests_of_every_kind_have_times():
+    record, lines = quick("single-requests")
+    assert {"recommend", "new user", "similar items", "explain"} <= record["requests"].keys()
+    for found in record["requests"].values():
+        assert {"RG2", "IALS"} <= found.keys()
+        assert all(value["median_ms"] > 0 for value in found.values())
+    assert lines[1].startswith("recommend: RG2 ")
