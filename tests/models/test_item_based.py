@@ -111,3 +111,12 @@ def test_bad_parameters_are_refused(parts):
     for bad in (tr.EASE(0.0), tr.EASE(max_items=5), tr.ItemKNN(0), tr.ItemKNN(shrink=-1)):
         with pytest.raises(ParameterError):
             bad.fit(parts[0])
+
+
+def test_equal_neighbours_are_kept_by_id():
+    """Ten items that always come together: every cosine is the same, and the smaller ids are kept."""
+    users, items = np.repeat(np.arange(30), 10), np.tile(np.arange(10), 30)
+    model = tr.ItemKNN(neighbours=3, shrink=0.0).fit(tr.Interactions.from_arrays(users, items))
+    kept = [row.indices.tolist() for row in model.item_weights_]
+    assert kept == [[1, 2, 3], [0, 2, 3], [0, 1, 3], *[[0, 1, 2]] * 7]
+    assert model.similar_items([9], n=3)[0].tolist() == [[0, 1, 2]]

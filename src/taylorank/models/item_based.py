@@ -13,6 +13,7 @@ from scipy import sparse
 
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
+from taylorank.kernels import top_k_scores
 from taylorank.models.fitting import FitProgress
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
@@ -155,6 +156,8 @@ def _weights(inverse: list[Strip]) -> NDArray[np.float32]:
 class ItemKNN(ItemWeights, Recommender):
     """W_ij = cosine of the columns i and j of R, shrunk, for the k nearest j of each i; 0 elsewhere.
 
+    Of equally near items those with the smaller ids are kept.
+
     cosine_ij = (r_i · r_j) / (‖r_i‖ ‖r_j‖ + shrink).
 
     >>> from taylorank.data import planted
@@ -188,11 +191,10 @@ class ItemKNN(ItemWeights, Recommender):
         rows = np.arange(len(cosines))
         cosines /= norms[start : start + len(cosines), None] * norms + self.shrink + np.finfo(np.float32).tiny
         cosines[rows, start + rows] = 0.0
-        k = min(self.neighbours, cosines.shape[1])
-        nearest = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
-        values = np.take_along_axis(cosines, nearest, axis=1)
+        nearest, values = top_k_scores(cosines, min(self.neighbours, cosines.shape[1]))  # equal ones by position
         strip = sparse.csr_array(
-            (values.ravel().astype(np.float32), nearest.ravel(), np.arange(0, values.size + 1, k)), shape=cosines.shape
+            (values.ravel(), nearest.ravel(), np.arange(0, values.size + 1, values.shape[1])), shape=cosines.shape
         )
+        strip.sort_indices()
         strip.eliminate_zeros()
         return strip
