@@ -164,7 +164,7 @@ def test_what_is_random_without_a_module_is_refused():
         def forward(self, rows):
             return nn.functional.dropout(super().forward(rows), 0.5)
 
-    with pytest.raises(ParameterError, match="the encoder of the items gives other vectors each time"):
+    with pytest.raises(ParameterError, match="the encoder of the items gives other vectors at each call"):
         Encoders(nn.Embedding(4, 3), Noisy(5, 3), n_users=4, n_items=5)
 
 

@@ -264,7 +264,7 @@ def test_histories_that_were_there_in_training_get_their_scores_back(parts, loss
 
 def test_a_user_must_have_two_items_for_one_to_come_next():
     data = tr.Interactions.from_arrays(["ann", "bob"], ["tea", "milk"], timestamps=[1, 2])
-    with pytest.raises(DataError, match="no user met two items"):
+    with pytest.raises(DataError, match="no user has two items"):
         quick("softmax", "sasrec").fit(data)
 
 
