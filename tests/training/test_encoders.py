@@ -141,9 +141,9 @@ def test_memory_that_runs_out_halves_the_rows(monkeypatch):
         return forward(rows)
 
     monkeypatch.setattr(tower, "forward", small)
-    with pytest.warns(TrainingWarning, match="ran out of memory") as told:
+    with pytest.warns(TrainingWarning, match="ran out of memory") as caught:
         again = found.vectors(found.start())
-    assert [str(one.message)[-21:] for one in told] == ["with 3 rows at a time", "with 1 rows at a time"]
+    assert [str(one.message)[-21:] for one in caught] == ["with 3 rows at a time", "with 1 rows at a time"]
     assert found.row_batch == 1
     torch.testing.assert_close(again, expected)
 

@@ -1,4 +1,4 @@
-"""Tables (Parquet, polars, pandas, pyarrow, dictionaries, records) as blocks of columns, and interactions as a table."""
+"""Tables (Parquet, polars, pandas, pyarrow, dictionaries, records) as blocks of columns; interactions as a table."""
 
 from __future__ import annotations
 
