@@ -97,7 +97,7 @@ bool solve_block(const RowSystem<T>& s, std::int64_t x, std::int64_t column, std
         room.x[column + k] += room.b[k];
         room.change[column + k] = room.b[k];
     }
-    if (n == s.stride) return true;  // no other block needs to hear of it
+    if (n == s.stride) return true;  // no other block depends on it
     add_scores(s, x, room.b, column, n, room.scores);
     add_dense_part(s, x, room.tilt, room.change, column, column + n, room.dense);
     for (std::int64_t k = 0; k < n; ++k) room.change[column + k] = 0;

@@ -95,7 +95,7 @@ T weighted_norm(const Descent<T>& room, std::int64_t n) {
     return sum_of<T>(sum);
 }
 
-// One step along p, which then turns; returns the new r' D^-1 r, or -1 where p' H p is not positive.
+// One step along p, then the next direction in p; returns the new r' D^-1 r, or -1 where p' H p is not positive.
 template <class T>
 T step(const RowSystem<T>& s, std::int64_t x, Descent<T>& room, T norm) {
     const std::int64_t n = s.stride;

@@ -1,7 +1,7 @@
 """Named benchmarks and studies: against peers in the same run, of settings on validation data, of optimisers.
 
 A module has `run`, whose parameters are the options of its command and which returns a record ready for JSON, and
-`describe`, which says a record in lines of text.
+`describe`, which returns it as lines of text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ BENCHMARKS = {
     "gather-sum": Benchmark("speed.gather_sum", "Sums of gathered rows against SciPy and PyTorch."),
     "top-k": Benchmark("speed.top_k", "The 20 best items of every user against NumPy and implicit."),
     "single-requests": Benchmark(
-        "speed.single_requests", "One request at a time against implicit: known and new users, similar items, reasons."
+        "speed.single_requests",
+        "Single requests against implicit: known and new users, similar items, explanations.",
     ),
     "evaluate": Benchmark("speed.evaluate", "Metrics of all users against implicit and NumPy."),
     "als": Benchmark("speed.als", "Seconds per sweep of RG² and iALS against implicit and irspack."),
@@ -39,11 +40,11 @@ BENCHMARKS = {
     "rg-step": Benchmark(
         "speed.rg_step", "A step of RG² against full and sampled softmax.", "--items 10000,100000 --json rg-step.json"
     ),
-    "rg2-defaults": Benchmark("quality.defaults", "Exponents and threshold of RG2 when nobody says."),
-    "neural-defaults": Benchmark("quality.neural_defaults", "Penalties of the losses when nobody says."),
+    "rg2-defaults": Benchmark("quality.defaults", "Default exponents and threshold of RG2."),
+    "neural-defaults": Benchmark("quality.neural_defaults", "Default penalties of the losses."),
     "closed-form": Benchmark("quality.closed_form", "RG², sampled RG² and iALS on two published splits."),
-    "public-splits": Benchmark("quality.public_splits", "RG² beside published tables, tuned on the clock."),
-    "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a loss."),
+    "public-splits": Benchmark("quality.public_splits", "RG² beside published tables, tuned within a time budget."),
+    "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),
     "softmax-family": Benchmark(
         "quality.softmax_family",
         "Compositions of loss, backbone and sampler, tuned alike.",
@@ -66,7 +67,7 @@ BENCHMARKS = {
         "ml-1m.npz --seeds 0,1,2 --json convergence-ml-1m.json",
     ),
     "stable-rates": Benchmark(
-        "optimisers.stable_rates", "The largest learning rate that each loss bears.", "ml-1m.npz --json rates.json"
+        "optimisers.stable_rates", "The largest stable learning rate of each loss.", "ml-1m.npz --json rates.json"
     ),
 }
 
@@ -79,7 +80,7 @@ def module_of(name: str) -> Any:
 
 
 def run_benchmark(name: str, *given: Any, **options: Any) -> tuple[Record, list[str]]:
-    """Run one benchmark; return its record and what it says in words."""
+    """Run one benchmark; return its record and its description in words."""
     module = module_of(name)
     before = cpu_ticks()
     record: Record = module.run(*given, **options)

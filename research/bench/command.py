@@ -16,9 +16,9 @@ from taylorank.cli.options import command_line
 from taylorank.output import output_folder
 
 PROGRAM = "python -m research.bench"
-# Options are the parameters of `run`; these are given here: a file that a study keeps by itself, so that it can go on
-# from it, the command for its record, and where to say how far it is.
-GIVEN_HERE = ("file", "command", "tell")
+# Options are the parameters of `run`; these are given here: a file that a study writes by itself, so that it can
+# continue from it, the command for its record, and the function that shows its progress.
+GIVEN_HERE = ("file", "command", "log_line")
 
 app = App(
     name=PROGRAM,
@@ -43,13 +43,13 @@ def bench(
     json: Annotated[Path | None, Parameter(help="File for the record.")] = None,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
-    """Run what the tokens name; show what it says and write its record."""
+    """Run what the tokens name; show its results and write its record."""
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     if not tokens:
         app.help_print([])
         return
     _, given, left = app.parse_args(tokens, exit_on_error=False, print_error=False)
-    own = {"file": json, "command": command_line(), "tell": lambda line: console.print(line, markup=False)}
+    own = {"file": json, "command": command_line(), "log_line": lambda line: console.print(line, markup=False)}
     with nullcontext() if json is None else output_folder(json.parent):
         record, lines = run_benchmark(tokens[0], *given.args, **given.kwargs, **{name: own[name] for name in left})
         if json is not None and "file" not in left:

@@ -81,7 +81,7 @@ def judge_released(n: Numbers) -> Judgement:
     return Judgement(
         decide(n["gradient as released"] < EXACT, n["gradient corrected"] < EXACT),
         f"where the released update puts Q, the gradient of its loss is {n['gradient as released']:.2g} of that of the "
-        f"data term; with the sign of the background term turned it is {n['gradient corrected']:.0e}. With α and "
+        f"data term; with the sign of the background term reversed it is {n['gradient corrected']:.0e}. With α and "
         "β the loss is none of the papers': there, under the ridge that suits best, the gradient of RG² is "
         f"{n['gradient of RG² there']:.2g} of that of its data term and that of RG× {n['gradient of RG× there']:.2g}",
     )
@@ -167,7 +167,7 @@ CLAIMS = (
         group=GROUP,
         source=f"{PU_2024}, Algorithm 1, line 6",
         statement="The weights of the algorithm are W = Diag(|I_u|) R / 2N.",
-        method="The loss of scores that do not tell items apart, under these weights and under weights on all pairs.",
+        method="The loss of scores that are the same for all items, under these weights and with weights on all pairs.",
         experiment=constant_scores,
         judge=judge_constant,
         change={"corrected": "printed"},

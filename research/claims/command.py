@@ -53,7 +53,7 @@ def claims(
         return
     if seeds is not None:
         wanted = [CLAIMS[name] for name in chosen] or steady_claims()
-        if varying(wanted, seeds=seeds, tell=lambda line: console.print(line, markup=False)):
+        if varying(wanted, seeds=seeds, log_line=lambda line: console.print(line, markup=False)):
             sys.exit(1)
         return
     with nullcontext() if json is None else output_folder(json.parent):
@@ -88,5 +88,5 @@ def _report(records: list[dict[str, Any]], console: Console, *, with_reasons: bo
             console.print(f"\n{record['id']}: {record['statement']}", markup=False)
             console.print(f"  {record['verdict']}: {record['reason']}", markup=False)
     counts = Counter(record["verdict"] for record in records)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    console.print(f"\n{len(records)} claims in {sum(record['seconds'] for record in records):.0f} s: {told}")
+    summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    console.print(f"\n{len(records)} claims in {sum(record['seconds'] for record in records):.0f} s: {summary}")

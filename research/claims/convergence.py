@@ -53,8 +53,8 @@ def als_errors(seed: int, *, method: str = "als", rank: int = 3, sweeps: int = 1
         losses = als(S, start, sweeps=sweeps)[0]
     else:
         begin = 0.3 * rng.standard_normal((1, len(S), rank)), 0.3 * start[None]
-        course = descend(S, begin, rng, sizes=(0.0025,), length=sweeps * 40, every=40, noisy=True)
-        losses = course.losses.ravel().tolist()
+        trajectory = descend(S, begin, rng, sizes=(0.0025,), length=sweeps * 40, every=40, noisy=True)
+        losses = trajectory.losses.ravel().tolist()
     errors = np.array(losses) - least
     return {
         "sweep": list(range(1, sweeps + 1, 5)),

@@ -1,4 +1,4 @@
-"""Descent on RG² along gradients of single rows or of all rows, with the same sizes of step."""
+"""Descent on RG² along gradients of single rows or of all rows, with the same step sizes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from research.claims.claim import Judgement, Numbers, decide
 from research.claims.dense import Floats, scaled, slope
 
 STEP_SIZES = tuple(0.05 / 2**k for k in range(8))
-ONE = 2  # of these sizes, the one whose course is shown: 0.0125
+ONE = 2  # of these sizes, the one whose trajectory is shown: 0.0125
 EVERY = 16
 
 
-class Course(NamedTuple):
-    """What a descent passes through, (points, sizes of step, runs)."""
+class Trajectory(NamedTuple):
+    """What a descent passes through, (points, step sizes, runs)."""
 
     losses: Floats
     squared_gradients: Floats
@@ -31,8 +31,8 @@ def descend(
     length: int,
     every: int,
     noisy: bool,
-) -> Course:
-    """Return the course of L = ½‖S − PQᵀ‖² for every constant size of step from every start, side by side.
+) -> Trajectory:
+    """Return the trajectory of L = ½‖S − PQᵀ‖² for every constant step size from every start.
 
     P and Q move by −size · g. With noise g = M ∇L_x for a row x drawn evenly, whose mean is ∇L; without it g = ∇L.
     """
@@ -54,7 +54,7 @@ def descend(
         if step % every == 0:
             points.append(_measure(S, P, Q))
     found: Floats = np.array(points).reshape(len(points), 2, len(sizes), runs)
-    return Course(losses=found[:, 0], squared_gradients=found[:, 1])
+    return Trajectory(losses=found[:, 0], squared_gradients=found[:, 1])
 
 
 def _measure(S: Floats, P: Floats, Q: Floats) -> tuple[Floats, Floats]:
@@ -72,13 +72,13 @@ def grouped_targets(rng: np.random.Generator, n_users: int = 30, n_items: int = 
 
 
 def squared_gradients(seed: int, *, noisy: bool = True, runs: int = 4, rank: int = 2) -> Numbers:
-    """‖∇L‖² over the last quarter of T steps: with one size of step, and with the best for every T."""
+    """‖∇L‖² over the last quarter of T steps: with one step size, and with the best for every T."""
     rng = np.random.default_rng(seed)
     S = grouped_targets(rng)
     users, items = (0.15 * rng.standard_normal((runs, n, rank)) for n in S.shape)
     lengths = [2**power for power in range(7, 14)]
-    course = descend(S, (users, items), rng, sizes=STEP_SIZES, length=lengths[-1], every=EVERY, noisy=noisy)
-    mean = course.squared_gradients.mean(axis=2)  # (points, sizes)
+    trajectory = descend(S, (users, items), rng, sizes=STEP_SIZES, length=lengths[-1], every=EVERY, noisy=noisy)
+    mean = trajectory.squared_gradients.mean(axis=2)  # (points, sizes)
     late = np.array([mean[3 * T // (4 * EVERY) : T // EVERY].mean(axis=0) for T in lengths]).clip(1e-30)
     best = late.min(axis=1)
     return {

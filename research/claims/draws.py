@@ -31,7 +31,7 @@ def all_draws(q: Floats, n: int) -> tuple[Floats, Floats]:
 
 
 def values_and_gradients(o: Floats, q: Floats, n: int, form: str) -> tuple[Floats, Floats, Floats]:
-    """Return chances (S,), losses (S, N) and gradients (S, N, N) for every draw and every positive."""
+    """Return probabilities (S,), losses (S, N) and gradients (S, N, N) for every draw and every positive."""
     counts, chance = all_draws(q, n)
     of_positive, of_draws = FORMS[form](q, n)
     shift = o.max()

@@ -77,7 +77,7 @@ def ties(seed: int, *, size: float = 2.0, vectors: int = 200, n_items: int = 30)
 
 
 def judge_ties(n: Numbers) -> Judgement:
-    """Softmax strict; sparsemax and entmax weak; nobody reverses."""
+    """Softmax strict; sparsemax and entmax weak; none reverses."""
     weak = min(n["sparsemax"]["ties"], n["entmax"]["ties"]) > 0
     never = all(row["reversals"] == 0 for row in n.values())
     shown = ", ".join(f"{name} {row['ties']:.0%}" for name, row in n.items())

@@ -164,13 +164,13 @@ def stated_probabilities(seed: int, *, temper: float = 1.0, draws: int = 30, set
 
 def _top_20_error(stated: Floats, p: Floats, rng: np.random.Generator, draws: int) -> float:
     top = np.argsort(-stated, axis=1)[:, :20]
-    chances = np.take_along_axis(stated, top, axis=1)
+    probabilities = np.take_along_axis(stated, top, axis=1)
     cumulated = np.cumsum(p, axis=1)
     came: list[Floats] = []
     for _ in range(draws):
         drawn = (rng.random((len(p), 1)) * cumulated[:, -1:] > cumulated).sum(axis=1)
         came.append(top == drawn[:, None])
-    return calibration_error(np.tile(chances.ravel(), draws), np.concatenate([hit.ravel() for hit in came]))
+    return calibration_error(np.tile(probabilities.ravel(), draws), np.concatenate([hit.ravel() for hit in came]))
 
 
 def judge_stated(n: Numbers) -> Judgement:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from research.claims.claim import Claim, Judgement, Numbers, decide
-from research.claims.gains import chances, common_seeds, gains, gains_and_chances, untested, with_models
+from research.claims.gains import common_seeds, gains, gains_and_p_values, p_values, untested, with_models
 from research.papers import PU_2025, SUMMARY_2026
 from research.places import HERE, Places
 from research.reproduce.gather import gather
@@ -18,10 +18,10 @@ WITHOUT = tuple(MF[name] for name in ("Sparsemax", "WRMF", "SM", "RG²"))  # RG�
 GRAPHS = {"ml-1m": "ndcg@10", "gowalla": "ndcg@20"}  # the metric that chooses
 
 
-def finding_1(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
+def finding_1(seed: int, *, places: Places = HERE, changed: bool = False) -> Numbers:
     """Methods without sampling against the best of those with."""
     del seed
-    return gains_and_chances(places, WITHOUT, SAMPLING, turned=turned)
+    return gains_and_p_values(places, WITHOUT, SAMPLING, changed=changed)
 
 
 def judge_finding_1(n: Numbers) -> Judgement:
@@ -62,11 +62,11 @@ def _tested(n: Numbers) -> str:
     )
 
 
-def finding_2(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
+def finding_2(seed: int, *, places: Places = HERE, changed: bool = False) -> Numbers:
     """ALS against sampling and sparsemax; RG² against softmax."""
     del seed
-    numbers = gains_and_chances(places, (MF["WRMF"], MF["RG²"]), (*SAMPLING, MF["Sparsemax"]), turned=turned)
-    to_softmax = gains_and_chances(places, (MF["RG²"],), (MF["SM"],), turned=False)
+    numbers = gains_and_p_values(places, (MF["WRMF"], MF["RG²"]), (*SAMPLING, MF["Sparsemax"]), changed=changed)
+    to_softmax = gains_and_p_values(places, (MF["RG²"],), (MF["SM"],), changed=False)
     return numbers if "missing" in (numbers | to_softmax) else {**numbers, "to softmax": to_softmax}
 
 
@@ -81,16 +81,16 @@ def judge_finding_2(n: Numbers) -> Judgement:
     )
 
 
-def finding_3(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
-    """RG² as the papers have it against WRMF on both grids, paired over users; `turned` changes sides."""
+def finding_3(seed: int, *, places: Places = HERE, changed: bool = False) -> Numbers:
+    """RG² as the papers have it against WRMF on both grids, paired over users; `changed` exchanges them."""
     del seed
     found = gather(TABLES["ml-1m"], places)
     names = (MF["RG²"], MF["WRMF"], "wrmf")
     if with_models(found, set(names)) is None:
         return {"missing": list(names)}
-    first, second = (MF["WRMF"], MF["RG²"]) if turned else (MF["RG²"], MF["WRMF"])
+    first, second = (MF["WRMF"], MF["RG²"]) if changed else (MF["RG²"], MF["WRMF"])
     pairs = [(first, other, metric) for other in (second, "wrmf") for metric in RECOMMENDATION]
-    p, missing = chances(places, found, pairs, common_seeds(found, names))
+    p, missing = p_values(places, found, pairs, common_seeds(found, names))
     if missing:
         return {"missing": missing}
     numbers: Numbers = {
@@ -110,17 +110,17 @@ def judge_finding_3(n: Numbers) -> Judgement:
         return untested(n)
     grids = ("the papers' grid", "a proper grid")
     above = [min(n[f"gain over {grid}"]) > 0 and max(n[f"p against {grid}"]) < 0.05 for grid in grids]
-    told = [f"{_columns(n[f'gain over {g}'])} to WRMF on {g} (p ≤ {max(n[f'p against {g}']):.2g})" for g in grids]
+    shown = [f"{_columns(n[f'gain over {g}'])} to WRMF on {g} (p ≤ {max(n[f'p against {g}']):.2g})" for g in grids]
     ials = f" and {_columns(n['gain over iALS'])} to iALS" if "gain over iALS" in n else ""
     return Judgement(
         decide(all(above), above[0]),
-        f"in MRR@10 and NDCG@10 RG² with the papers' weights stands {', '.join(told)}{ials}; the papers print +5.5% "
+        f"in MRR@10 and NDCG@10 RG² with the papers' weights stands {', '.join(shown)}{ials}; the papers print +5.5% "
         "and +5.7% to WRMF on ML-10M",
     )
 
 
-def on_lightgcn(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
-    """NDCG on LightGCN, and what sparse losses gain on softmax; `turned` divides their values by four, or multiplies.
+def on_lightgcn(seed: int, *, places: Places = HERE, changed: bool = False) -> Numbers:
+    """NDCG on LightGCN, and what sparse losses gain on softmax; `changed` divides their values by four, or multiplies.
 
     It multiplies where they lose enough for the claim to hold.
     """
@@ -137,7 +137,7 @@ def on_lightgcn(seed: int, *, places: Places = HERE, turned: bool = False) -> Nu
         data: {loss: value / of_data["softmax"] - 1 for loss, value in of_data.items() if loss != "softmax"}
         for data, of_data in ndcg.items()
     }
-    if turned:
+    if changed:
         factor = 4.0 if _lose(gain) else 0.25
         gain = {data: {loss: factor * (1 + x) - 1 for loss, x in part.items()} for data, part in gain.items()}
     return {"ndcg": ndcg, "gain": gain}
@@ -151,12 +151,12 @@ def judge_lightgcn(n: Numbers) -> Judgement:
     """Printed: both lose more than 30 %, everywhere."""
     if "missing" in n:
         return untested(n)
-    told = "; ".join(
+    shown = "; ".join(
         f"{data}: {', '.join(f'{loss} {value:.4f}' for loss, value in ndcg.items())}, to softmax "
         + " and ".join(f"{gain:+.1%}" for gain in n["gain"][data].values())
         for data, ndcg in n["ndcg"].items()
     )
-    return Judgement(decide(_lose(n["gain"])), f"NDCG on LightGCN: {told}")
+    return Judgement(decide(_lose(n["gain"])), f"NDCG on LightGCN: {shown}")
 
 
 def _columns(values: list[float]) -> str:
@@ -174,7 +174,7 @@ def _claim(
         method=method,
         experiment=experiment,
         judge=judge,
-        change={"turned": True},
+        change={"changed": True},
         change_in_words=change,
         correction=correction,
         heavy=True,
@@ -229,7 +229,7 @@ CLAIMS = (
         "the comparisons ml-1m-gradients and gowalla-gradients.",
         experiment=on_lightgcn,
         judge=judge_lightgcn,
-        change={"turned": True},
+        change={"changed": True},
         change_in_words="a quarter of the values of sparsemax and entmax, or four times where they lose",
         correction="With equal budgets both gain a tenth on softmax on ML-1M; on Gowalla sparsemax loses a tenth and "
         "entmax a twentieth.",

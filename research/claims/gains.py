@@ -1,4 +1,4 @@
-"""What records of comparisons say of some models: gains, chances, and what is missing."""
+"""What records of comparisons hold for some models: gains, p-values, and what is missing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from research.reproduce.paired import PairedTests
 from research.reproduce.tables import RECOMMENDATION, TABLES
 from taylorank.report.record import Record
 
-FACTOR = 2.5  # turns a verdict
+FACTOR = 2.5  # changes a verdict
 Pair = tuple[str, str, str]  # two models and a metric
 
 
 def untested(n: Numbers) -> Judgement:
-    """What is said where some of the runs are missing."""
+    """The judgement where some of the runs are missing."""
     return Judgement(UNTESTED, f"not run yet on {n.get('set', 'ML-1M')}: {', '.join(n['missing'])}")
 
 
@@ -33,10 +33,10 @@ def gains(found: Gathered, model: str, other: str) -> list[float]:
     return [found.values[model][metric].mean / found.values[other][metric].mean - 1 for metric in RECOMMENDATION]
 
 
-def gains_and_chances(places: Places, models: Sequence[str], rivals: Sequence[str], *, turned: bool) -> Numbers:
+def gains_and_p_values(places: Places, models: Sequence[str], rivals: Sequence[str], *, changed: bool) -> Numbers:
     """Each model's gain over the best rival of a column and its p, paired over users, on the seeds that all have.
 
-    `turned` multiplies or divides the models' values so as to turn the verdict. The numbers hold what is missing
+    `changed` multiplies or divides the models' values so that the verdict changes. The numbers hold what is missing
     instead where some have not been run, or not been tested against each other.
     """
     found = gather(TABLES["ml-1m"], places)
@@ -47,13 +47,13 @@ def gains_and_chances(places: Places, models: Sequence[str], rivals: Sequence[st
     mean = {name: [_mean(found, name, metric, seeds) for metric in RECOMMENDATION] for name in (*models, *rivals)}
     best = [max((mean[name][column], name) for name in rivals)[1] for column in range(len(RECOMMENDATION))]
     pairs = {name: list(zip([name] * len(best), best, RECOMMENDATION, strict=True)) for name in models}
-    p, missing = chances(places, found, list(chain.from_iterable(pairs.values())), seeds)
+    p, missing = p_values(places, found, list(chain.from_iterable(pairs.values())), seeds)
     if missing:
         return {"missing": missing}
     gain = {
         name: [mean[name][column] / mean[rival][column] - 1 for column, rival in enumerate(best)] for name in models
     }
-    if turned:
+    if changed:
         factor = 1 / FACTOR if min(map(min, gain.values())) > 0 else FACTOR
         gain = {name: [factor * (1 + x) - 1 for x in of_model] for name, of_model in gain.items()}
         p = dict.fromkeys(p, 1e-4)
@@ -75,7 +75,7 @@ def _mean(found: Gathered, model: str, metric: str, seeds: Sequence[int]) -> flo
     return float(np.mean([values[seed] for seed in seeds])) if seeds else 0.0
 
 
-def chances(
+def p_values(
     places: Places, found: Gathered, pairs: Sequence[Pair], seeds: Sequence[int]
 ) -> tuple[dict[Pair, float], list[str]]:
     """Return p of the difference of two models in a metric, paired over users, and which pairs are not tested."""

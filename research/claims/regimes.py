@@ -22,10 +22,10 @@ FROM_SOFTMAX = "RG², ALS from softmax"
 ALS, WRMF, SOFTMAX = FOLLOWED = ("RG², ALS", "WRMF", "softmax, Adam")  # curves of the study of convergence
 
 
-def sparsity(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
+def sparsity(seed: int, *, places: Places = HERE, changed: bool = False) -> Numbers:
     """Gain of RG² over the better of WRMF and iALS in the metric that chooses.
 
-    `turned` multiplies the values of RG², or divides them where its tuned form is ahead everywhere.
+    `changed` multiplies the values of RG², or divides them where its tuned form is ahead everywhere.
     """
     del seed
     numbers: Numbers = {"density": {}, **{key: {} for key in FORMS}}
@@ -40,7 +40,7 @@ def sparsity(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbe
         numbers["density"][name] = record["data"]["density"]
         for key, form in FORMS.items():
             numbers[key][name] = values[form][metric].mean / rival - 1
-    if turned:
+    if changed:
         factor = 1 / FACTOR if min(numbers[TUNED].values(), default=0) > 0 else FACTOR
         numbers |= {key: {name: factor * (1 + x) - 1 for name, x in numbers[key].items()} for key in FORMS}
     if missing:
@@ -51,24 +51,24 @@ def sparsity(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbe
 def judge_sparsity(n: Numbers) -> Judgement:
     """Printed: the papers' RG² gains everywhere. Corrected: RG² with a tuned proposal does."""
     papers, tuned = n[PAPERS], n[TUNED]
-    told = "; ".join(
+    shown = "; ".join(
         f"{name} ({REGIMES[name]}, {density:.2%} filled): {papers[name]:+.1%} with the papers' weights, "
         f"{tuned[name]:+.1%} with all parameters tuned"
         for name, density in n["density"].items()
     )
     if "missing" in n:
         verdict, reason = untested(n)
-        return Judgement(verdict, f"{reason}{'; so far ' if told else ''}{told}")
+        return Judgement(verdict, f"{reason}{'; so far ' if shown else ''}{shown}")
     return Judgement(
         decide(min(papers.values()) > 0, min(tuned.values()) > 0),
-        f"RG² against the better of WRMF and iALS, each tuned with the same budget: {told}",
+        f"RG² against the better of WRMF and iALS, each tuned with the same budget: {shown}",
     )
 
 
-def seconds_to_quality(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
+def seconds_to_quality(seed: int, *, places: Places = HERE, changed: bool = False) -> Numbers:
     """Seconds to 95 % of the lowest peak of validation NDCG@10, medians over splits: RG², WRMF by ALS, softmax by Adam.
 
-    `turned` scales softmax's seconds to four times those of RG², or to them if the ratio is 3 to 5.
+    `changed` scales softmax's seconds to four times those of RG², or to them if the ratio is 3 to 5.
     """
     del seed
     file = places.records / "optimisers" / "convergence-ml-1m.json"
@@ -79,7 +79,7 @@ def seconds_to_quality(seed: int, *, places: Places = HERE, turned: bool = False
     found = [_seconds_to({name: curves[name]["points"] for name in FOLLOWED}) for curves in whole]
     seconds = {name: median(split[name] for split in found) for name in FOLLOWED}
     times = median(split[SOFTMAX] / split[ALS] for split in found)
-    if turned:
+    if changed:
         times = 1.0 if 3 <= times <= 5 else 4.0
     return {
         "splits": len(found),
@@ -101,18 +101,18 @@ def judge_seconds(n: Numbers) -> Judgement:
     """Printed: three to five times. Corrected: at least three."""
     if "missing" in n:
         return untested(n)
-    told = ", ".join(f"{name} {value:.2f} s" for name, value in n["seconds"].items())
+    shown = ", ".join(f"{name} {value:.2f} s" for name, value in n["seconds"].items())
     return Judgement(
         decide(3 <= n["times faster"] <= 5, n["times faster"] > 5),
         f"to validation NDCG@10 {n['target ndcg@10']:.3f} (95 % of the lowest peak), medians of {n['splits']} splits: "
-        f"{told}; RG² is {n['times faster']:.1f} times as fast as softmax, WRMF {n['times faster, WRMF']:.1f} times",
+        f"{shown}; RG² is {n['times faster']:.1f} times as fast as softmax, WRMF {n['times faster, WRMF']:.1f} times",
     )
 
 
-def sweeps_from_softmax(seed: int, *, places: Places = HERE, turned: bool = False) -> Numbers:
+def sweeps_from_softmax(seed: int, *, places: Places = HERE, changed: bool = False) -> Numbers:
     """Sweeps of RG² by ALS to 1 % of what it gains, from random factors and from softmax; medians over splits.
 
-    `turned` lets softmax save nothing, or three of four sweeps where it saves little.
+    `changed` lets softmax save nothing, or three of four sweeps where it saves little.
     """
     del seed
     found: Numbers = {"random": {}, "softmax": {}, "best ndcg@10": {}}
@@ -128,7 +128,7 @@ def sweeps_from_softmax(seed: int, *, places: Places = HERE, turned: bool = Fals
             median(max(point["metric"] for point in run["curves"][curve]["points"]) for run in whole)
             for curve in (ALS, FROM_SOFTMAX)
         ]
-    if turned:
+    if changed:
         share = 1.0 if any(_saves(found, name) for name in found["random"]) else 0.25
         found["softmax"] = {name: share * cold for name, cold in found["random"].items()}
     return found
@@ -149,13 +149,13 @@ def judge_sweeps(n: Numbers) -> Judgement:
     if "missing" in n:
         return untested(n)
     saved = [_saves(n, name) for name in n["random"]]
-    told = "; ".join(
+    shown = "; ".join(
         f"{name}: {n['softmax'][name]:g} sweeps against {n['random'][name]:g}, best validation NDCG@10 "
         f"{n['best ndcg@10'][name][1]:.4f} against {n['best ndcg@10'][name][0]:.4f}"
         for name in n["random"]
     )
     return Judgement(
-        decide(all(saved), any(saved)), f"from softmax and from random factors to the last per cent, {told}"
+        decide(all(saved), any(saved)), f"from softmax and from random factors to the last per cent, {shown}"
     )
 
 
@@ -170,7 +170,7 @@ CLAIMS = (
         "(256 on ML-1M).",
         experiment=sparsity,
         judge=judge_sparsity,
-        change={"turned": True},
+        change={"changed": True},
         change_in_words="values of RG² two and a half times as high, or as low where it is ahead",
         correction="With proposal, weights and rank tuned it gains on all three; with the papers' weights and rank on "
         "none.",
@@ -185,7 +185,7 @@ CLAIMS = (
         "those that a search of eight fits chose: seconds in the fit to 95 % of the lowest peak of validation NDCG@10.",
         experiment=seconds_to_quality,
         judge=judge_seconds,
-        change={"turned": True},
+        change={"changed": True},
         change_in_words="a softmax that takes four times as long as RG², or as long where it does so already",
         correction="How much faster depends on implementation, data and size.",
         heavy=True,
@@ -200,7 +200,7 @@ CLAIMS = (
         "what ALS gains, medians over splits; the seconds of softmax are not counted.",
         experiment=sweeps_from_softmax,
         judge=judge_sweeps,
-        change={"turned": True},
+        change={"changed": True},
         change_in_words="a start that saves nothing, or three of four sweeps where it saves little",
         correction="It does on ML-1M; on Gowalla, where softmax had ML-1M's settings and 15 epochs, it saves little. "
         "The optimum is the same, and training softmax costs more than the sweeps that it saves.",

@@ -18,7 +18,7 @@ TRAINING = (family_training.__name__, negatives.__name__)
 
 
 def steady_claims() -> list[Claim]:
-    """Return the claims whose verdicts should not depend on luck."""
+    """Return the claims whose verdicts should not depend on the seed."""
     return [
         claim
         for claim in CLAIMS.values()
@@ -31,14 +31,14 @@ def verdicts(claim: Claim, *, seeds: int = 5) -> list[str]:
     return [claim.judge(claim.measure(seed)).verdict for seed in range(seeds)]
 
 
-def varying(claims: Iterable[Claim], *, seeds: int = 5, tell: Callable[[str], object] = print) -> list[str]:
-    """Tell the verdicts of each claim; return those whose verdicts differ."""
+def varying(claims: Iterable[Claim], *, seeds: int = 5, log_line: Callable[[str], object] = print) -> list[str]:
+    """Show the verdicts of each claim; return those whose verdicts differ."""
     differ = []
     for claim in claims:
         obstacle = obstacle_to(claim, with_heavy=False)
         found = [] if obstacle else verdicts(claim, seeds=seeds)
         if len(set(found)) > 1:
             differ.append(claim.id)
-        tell(f"{claim.id}: {obstacle or ', '.join(dict.fromkeys(found))}")
-    tell(f"verdicts that depend on the seed (of {seeds}): {', '.join(differ) or 'none'}")
+        log_line(f"{claim.id}: {obstacle or ', '.join(dict.fromkeys(found))}")
+    log_line(f"verdicts that depend on the seed (of {seeds}): {', '.join(differ) or 'none'}")
     return differ

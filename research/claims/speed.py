@@ -212,7 +212,7 @@ def first_order(seed: int) -> Numbers:
 
 
 def judge_first_order(n: Numbers) -> Judgement:
-    """It persists if RG² is at the target three times as fast as softmax, which is the least that ALS is said to be."""
+    """It persists if RG² is at the target three times as fast as softmax, the lower bound of the claim about ALS."""
     rg, soft, sampled = n["rg2"], n["softmax"], n["sampled-softmax-all"]
     times = soft["seconds to target"] / rg["seconds to target"]
     return Judgement(

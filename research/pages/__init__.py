@@ -38,7 +38,7 @@ def made(name: str, places: Places = HERE) -> str:
 
 
 def write(name: str, places: Places = HERE) -> bool:
-    """Write a page and its pictures; return whether the text is another one than before."""
+    """Write a page and its pictures; return whether the text has changed."""
     path, text = places.docs / f"{name}.md", made(name, places)
     is_new = not path.exists() or path.read_text(encoding="utf-8") != text
     write_text(path, text)

@@ -35,5 +35,5 @@ def _section(section: str, places: Places) -> str:
     if not file.exists():
         return f"{section.rstrip()}\n\n"
     lines = module_of(command[1]).describe(json.loads(file.read_text(encoding="utf-8")))
-    told = "".join(f"    {line}\n" for line in lines)
-    return f"{section.rstrip()}\n\n{told}\n"
+    block = "".join(f"    {line}\n" for line in lines)
+    return f"{section.rstrip()}\n\n{block}\n"

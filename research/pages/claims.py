@@ -22,7 +22,7 @@ MARKS = {HOLDS: "✓", CORRECTED: "≈", FAILS: "✗", UNTESTED: "–"}
 HEAD = """# Claims
 
 What the papers behind this library say, put to the test. Every verdict is computed from the numbers below it by a small
-function, and a test changes each experiment so that its verdict must turn. A claim *holds with a correction* if it is
+function, and a test changes each experiment so that its verdict must change. A claim *holds with a correction* if it is
 false as printed and true in the form given under *Instead*; where it fails, *Instead* says what was seen. The last of
 these commands makes this page from the files that the others wrote; claims on real data are tested only on request, and
 until then stand as not testable here:
@@ -33,14 +33,14 @@ The documents:
 
 {references}
 
-In a few words: a *context* x (a user) has met some *items* y; I_x is how many, N the number of all items, r_xy is 1
-where they met. A model gives *scores* o_xy = P_x · Q_y, of *rank* K. *Softmax loss* makes met items likely among all.
-*RG²* is its second-order expansion at zero scores, a sum of squares; *RG×* keeps one more term. *ALS* solves for P and
-Q in turns, a *sweep* being one turn of both. *DCG* and *NDCG* measure a ranking, more for what stands higher; *regret*
-is what a ranking loses against the best possible one. A loss is *consistent* with DCG if its best scores rank best. A
-*proposal* q is the distribution that negatives are drawn from.
+In a few words: a *context* x (a user) has interacted with some *items* y; I_x is how many, N the number of all items,
+r_xy is 1 for a pair that interacted. A model gives *scores* o_xy = P_x · Q_y, of *rank* K. *Softmax loss* makes these
+items likely among all. *RG²* is its second-order expansion at zero scores, a sum of squares; *RG×* keeps one more term.
+*ALS* solves for P and Q alternately, a *sweep* being one solution of each. *DCG* and *NDCG* measure a ranking, with
+more weight on higher ranks; *regret* is what a ranking loses against the best possible one. A loss is *consistent* with
+DCG if its best scores rank best. A *proposal* q is the distribution that negatives are drawn from.
 
-How sure they are: identities, counterexamples and exact expectations do not depend on luck. Their verdicts, and all
+How sure they are: identities, counterexamples and exact expectations do not depend on the seed. Their verdicts, and all
 others that need neither training by gradients nor a clock nor real data, are the same for the seeds 0 to 4, which
 `python -m research.claims --seeds 5` tests. Claims that train models or take times are another matter. They run on
 small planted data or rest on a few comparisons on real data, and the rules that decide {pilot} were settled after
@@ -118,10 +118,10 @@ def _of(claims: list[Record], group: str) -> list[Record]:
 
 def _summary(claims: list[Record]) -> str:
     counts = Counter(claim["verdict"] for claim in claims)
-    told = ", ".join(f"{counts[verdict]} {verdict} ({MARKS[verdict]})" for verdict in VERDICTS if counts[verdict])
+    summary = ", ".join(f"{counts[verdict]} {verdict} ({MARKS[verdict]})" for verdict in VERDICTS if counts[verdict])
     rows = [f"| {MARKS[claim['verdict']]} | [{claim['id']}](#{claim['id']}) | {_cell(claim)} |" for claim in claims]
     table = "\n".join(["| | claim | says |", "|---|---|---|", *rows])
-    return f"Of {len(claims)} claims: {told}.\n\n{table}\n"
+    return f"Of {len(claims)} claims: {summary}.\n\n{table}\n"
 
 
 def _cell(claim: Record) -> str:
@@ -139,7 +139,7 @@ def _section(claim: Record) -> str:
     ]
     if claim["correction"] and claim["verdict"] in (CORRECTED, FAILS):
         lines += ["", f"*Instead:* {claim['correction']}"]
-    lines += ["", f"*How:* {claim['method']} The verdict turns with {claim['change']}."]
+    lines += ["", f"*How:* {claim['method']} The verdict changes with {claim['change']}."]
     if has_figure(claim):
         lines += ["", f"![{claim['figure']['title']}]({FOLDER}/{claim['id']}.svg)"]
     if claim["numbers"]:

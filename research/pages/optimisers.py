@@ -34,22 +34,22 @@ def made(name: str, places: Places) -> str:
 
     def content(section: str) -> str | None:
         link = LINK.search(section)
-        return None if link is None else _said(places.docs / link[1])
+        return None if link is None else _text_of_record(places.docs / link[1])
 
     return filled((places.docs / f"{name}.md").read_text(encoding="utf-8"), content)
 
 
-def _said(file: Path) -> str:
+def _text_of_record(file: Path) -> str:
     record = json.loads(file.read_text(encoding="utf-8"))
     if "benchmark" not in record:
         return found(load_record(file))
-    tell = {"convergence": told_convergence, "rg-step": told_steps}[record["benchmark"]]
+    text_of = {"convergence": convergence_text, "rg-step": steps_text}[record["benchmark"]]
     commands = "\n".join(f"    {line}" for line in record["command"].splitlines())
-    return f"{tell(record)}\n\n{commands}\n"
+    return f"{text_of(record)}\n\n{commands}\n"
 
 
-def told_convergence(record: Record) -> str:
-    """Return two tables: the optimisers of the one objective, and everybody's best metric; medians over the seeds."""
+def convergence_text(record: Record) -> str:
+    """Return two tables: the optimisers of RG², and the best metric of every curve; medians over the seeds."""
     curves = by_name(record)
     same = [name for name, found_ in curves.items() if "convergence" in found_[0]]
     shares = list(curves[same[0]][0]["seconds_to"])
@@ -99,16 +99,16 @@ def _optimiser_row(name: str, found_: Sequence[Record], shares: list[str]) -> li
 
 def _top(found_: Sequence[Record]) -> tuple[float, float, float]:
     """Return the medians of the best metric, of the seconds until it, and until 99 % of it."""
-    told = []
+    peaks = []
     for one in found_:
         points = [(point["metric"], point["seconds"]) for point in one["points"] if point["metric"] is not None]
         best = max(value for value, _ in points)
-        told.append((best, *(next(s for value, s in points if value >= share * best) for share in (1, 0.99))))
-    value, when, near = (statistics.median(part) for part in zip(*told, strict=True))
+        peaks.append((best, *(next(s for value, s in points if value >= share * best) for share in (1, 0.99))))
+    value, when, near = (statistics.median(part) for part in zip(*peaks, strict=True))
     return value, when, near
 
 
-def told_steps(record: Record) -> str:
+def steps_text(record: Record) -> str:
     """Return a table of seconds and memory by kind and number of items."""
     kinds = list(dict.fromkeys(row["kind"] for row in record["rows"]))
     counts = list(dict.fromkeys(row["items"] for row in record["rows"]))
@@ -151,7 +151,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def figure(record: Record) -> Record:
-    """Return a Vega-Lite specification: the excess of the one objective, and everybody's metric, against seconds."""
+    """Return a Vega-Lite specification: the excess of RG², and the metric of every curve, against seconds."""
     import altair as alt
 
     points = [

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from research.pages.sections import filled
 from research.places import Places
-from research.reproduce.cells import counts_told, head, row_cells
+from research.reproduce.cells import counts_text, head, row_cells
 from research.reproduce.gather import Gathered, gather
 from research.reproduce.run import models_of, needs_torch
 from research.reproduce.tables import Table, table_named
@@ -68,16 +68,16 @@ def _notes(table: Table, found: Gathered, places: Places) -> list[str]:
     notes += [f"- {link(file)}: {_models_of(file, found)}; one seed, no interval." for file in benchmarks]
     notes += [f"- {link(file)} is left out: {reason}." for file, reason in found.refused.items()]
     notes += [f"- `{model}` failed: {error}" for model, error in found.errors.items() if model in models_of(table)]
-    return [counts_told(table, found), "", *notes, *not_run(table, found, places)]
+    return [counts_text(table, found), "", *notes, *not_run(table, found, places)]
 
 
 def _provenance(file: str, record: Record, found: Gathered) -> str:
     seeds = ", ".join(map(str, record["summary"]["seeds"]))
     budget = record["budget"]
-    told = f"{budget['trials']} fits" if budget.get("trials") is not None else f"{budget.get('seconds')} s"
+    budget_text = f"{budget['trials']} fits" if budget.get("trials") is not None else f"{budget.get('seconds')} s"
     chosen = metric_label(record["settings"]["primary"])
     return (
-        f"{_models_of(file, found)}; seeds {seeds}, {told} of tuning for each model on each, "
+        f"{_models_of(file, found)}; seeds {seeds}, {budget_text} of tuning for each model on each, "
         f"chosen by {chosen} on validation data; ± is half of the 95 % interval over users. Made on "
         f"{record['machine']['cpu']}, {record['machine']['cores']} cores, by `{record['command']}`"
     )

@@ -24,5 +24,5 @@ def sections(page: str) -> list[str]:
 
 def _section(section: str, content: Callable[[str], str | None]) -> str:
     kept, mark, _ = section.partition(MARK)
-    told = content(kept) if mark else None
-    return section if told is None else f"{kept}{MARK}\n{told}\n"
+    text = content(kept) if mark else None
+    return section if text is None else f"{kept}{MARK}\n{text}\n"

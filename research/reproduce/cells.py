@@ -45,7 +45,7 @@ def printed_gain(table: Table, printed: float | None, place: int) -> float | Non
     return None if printed is None or base is None else printed / base[place] - 1
 
 
-def counts_told(table: Table, found: Gathered) -> str:
+def counts_text(table: Table, found: Gathered) -> str:
     """Return the size of the data, beside the known one."""
     recipe = info(table.dataset).cleaning(table.cleaning or "paper")
     known = "" if recipe.counts is None else f"{recipe.counts} ({recipe.counts_from})"
@@ -56,8 +56,8 @@ def counts_told(table: Table, found: Gathered) -> str:
     counts = Counts(data["users"], data["items"], data["interactions"])
     if table.cleaning is None:  # the record describes the training part alone
         return f"Data: as published; training part {counts}."
-    told = "as known" if counts == recipe.counts else f"known are {known}" if known else "no known counts"
-    return f"Data: {recipe.summary}; {counts}, {told}.{theirs}"
+    comparison = "as known" if counts == recipe.counts else f"known are {known}" if known else "no known counts"
+    return f"Data: {recipe.summary}; {counts}, {comparison}.{theirs}"
 
 
 def _less(ours: float | None, printed: float | None) -> float | None:

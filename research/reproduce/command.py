@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table as Shown
 
 from research.reproduce import TABLES, left_out, table_named
-from research.reproduce.cells import counts_told, head, row_cells
+from research.reproduce.cells import counts_text, head, row_cells
 from research.reproduce.gather import Gathered
 from research.reproduce.run import NO_TORCH, chosen_models, data_of, joined, models_of
 from research.reproduce.run import reproduce as run_table
@@ -86,20 +86,20 @@ def reproduce(
         whole = joined(table, found) if len(found) > 1 else found[0]
         if joint is not None:
             whole.save(joint, per_user=per_user)
-    _tell(console, table, whole.record)
+    _print_table(console, table, whole.record)
     if asked is None:
-        _tell_left_out(console, left_out(models_of(table)), [one.record for one in others])
+        _print_left_out(console, left_out(models_of(table)), [one.record for one in others])
     for file in (json if chosen else None, joint):
         if file is not None:
             console.print(f"written: {file}")
 
 
-def _tell(console: Console, table: Table, record: Record) -> None:
+def _print_table(console: Console, table: Table, record: Record) -> None:
     """Ours beside the printed numbers: rows of the papers first, then what else took part."""
     found = Gathered()
     found.take("this run", record)
     console.print(f"{table.title} ({table.source})", markup=False)
-    console.print(counts_told(table, found), markup=False)
+    console.print(counts_text(table, found), markup=False)
     console.print(lead_sentence(record), markup=False)
     console.print()
     heads = head(table)
@@ -118,7 +118,7 @@ def _tell(console: Console, table: Table, record: Record) -> None:
         console.print(f"{model} failed: {error}", markup=False)
 
 
-def _tell_left_out(console: Console, models: Sequence[str], others: Sequence[Record]) -> None:
+def _print_left_out(console: Console, models: Sequence[str], others: Sequence[Record]) -> None:
     missing = [name for name in models if not any(name in record["models"] for record in others)]
     if missing:
         console.print(f"left out: {', '.join(missing)}; {NO_TORCH[0]}, {NO_TORCH[1]}", markup=False)

@@ -1,12 +1,15 @@
-"""What an argument must be, said in one line where it is not."""
+"""Checks of arguments, with errors of one line."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
 from taylorank.errors import ParameterError
+
+Value = TypeVar("Value")
 
 
 def check_whole(value: Any, name: str, *, least: int = 1, remedy: str | None = None) -> int:
@@ -31,6 +34,18 @@ def check_number(value: Any, name: str, *, least: float = -np.inf) -> float:
         bound = "" if least == -np.inf else f" ≥ {least:g}"
         raise ParameterError(f"{name}={value!r} is not a finite number{bound}", "give another")
     return float(value)
+
+
+def check_name(name: Any, known: Mapping[str, Value], kind: str) -> Value:
+    """Return what is known by `name`.
+
+    >>> check_name("b", {"a": 1, "b": 2}, "letter")
+    2
+    """
+    try:
+        return known[name]
+    except (KeyError, TypeError):  # a list cannot be a key
+        raise ParameterError(f"no {kind} is called {name!r}", f"choose from {', '.join(known)}") from None
 
 
 def check_list(value: Any, name: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 class TaylorankError(Exception):
-    """Something a user can mend. `str(error)` is one line: cause, then remedy."""
+    """An error that a user can correct. `str(error)` is one line: cause, then remedy."""
 
     def __init__(self, cause: str, remedy: str = "") -> None:
         self.cause = cause
@@ -35,11 +35,11 @@ class UnknownIdError(TaylorankError, KeyError):
 
 
 class NotFittedError(TaylorankError, AttributeError):
-    """A model was asked for something before `fit`."""
+    """A model was used before `fit`."""
 
 
 class TrainingError(TaylorankError, ArithmeticError):
-    """Training went astray: the loss is no longer a number."""
+    """Training diverged: the loss is no longer a number."""
 
 
 class MissingExtraError(TaylorankError, ImportError):
@@ -55,7 +55,7 @@ class LeakageWarning(DataWarning):
 
 
 class TrainingWarning(UserWarning):
-    """Training goes on, but not quite as it was asked to."""
+    """Training continues, but not quite with the parameters given."""
 
 
 def in_one_line(error: BaseException) -> str:

@@ -47,7 +47,7 @@ def source_commit(folder: Path = Path(__file__).parent) -> str | None:
         return done.stdout.strip()
 
     try:
-        git("ls-files", "--error-unmatch", ".")  # a package installed inside somebody's checkout is no part of it
+        git("ls-files", "--error-unmatch", ".")  # a package installed inside another checkout is no part of it
         return git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
     except (OSError, subprocess.SubprocessError):
         return None

@@ -1,4 +1,4 @@
-"""What Linux tells of the machine and of this process; None elsewhere."""
+"""What Linux reports about the machine and this process; None elsewhere."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def available_memory() -> int | None:
 
 def _number(path: str) -> int | None:
     try:
-        said = Path(path).read_text(encoding="utf-8").strip()
+        text = Path(path).read_text(encoding="utf-8").strip()
     except OSError:
         return None
-    return int(said) if said.isdigit() else None  # "max": no limit
+    return int(text) if text.isdigit() else None  # "max": no limit
 
 
 def memory(field: str, path: str = "/proc/meminfo") -> int | None:
     """Return a field of /proc/meminfo ("MemTotal", "MemAvailable"), or of a file like it, in bytes."""
-    said = proc_field(path, field)  # "24576000 kB"
-    return int(said.split()[0]) * 1024 if said else None
+    text = proc_field(path, field)  # "24576000 kB"
+    return int(text.split()[0]) * 1024 if text else None
 
 
 @dataclass
 class Peak:
-    """Bytes of resident memory at the peak beyond those at the start; None where the system cannot tell."""
+    """Bytes of resident memory at the peak beyond those at the start; None where the system does not report it."""
 
     bytes: int | None = None
 

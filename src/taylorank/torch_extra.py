@@ -1,6 +1,6 @@
 """The neural half of the library needs PyTorch, which a plain install does not bring.
 
-What is said of its parts is read without torch; a part itself is imported when it is asked for.
+The descriptions of its parts are read without torch; a part itself is imported at its first use.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from taylorank.errors import MissingExtraError
 
 
 def require_torch() -> None:
-    """Say what to install where torch is missing."""
+    """Raise an error that says what to install if torch is missing."""
     if importlib.util.find_spec("torch") is None:
         raise MissingExtraError("torch is not installed", "pip install 'taylorank[torch]'")
 

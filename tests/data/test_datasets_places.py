@@ -98,8 +98,8 @@ def test_a_download_that_fails_says_where_to_put_the_file(folders):
 
 def test_a_set_without_download_says_what_is_wanted_and_where(folders):
     dataset = replace(make(), files=(), loader=None)
-    told = rf"no download; set TAYLORANK_DATA to the folder that holds toy\.parquet .*{folders}/first"
-    with pytest.raises(DataError, match=told):
+    message = rf"no download; set TAYLORANK_DATA to the folder that holds toy\.parquet .*{folders}/first"
+    with pytest.raises(DataError, match=message):
         locate(dataset)
 
 

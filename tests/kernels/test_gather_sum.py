@@ -222,7 +222,7 @@ BAD_CALLS = {
     "integers": ({"factors": np.ones((20, 6), dtype=np.int64)}, "factors are int64"),
     "foreign byte order": ({"factors": random_factors(20, 6).astype(">f4")}, "factors are >f4"),
     "a vector": ({"factors": np.ones(20, dtype=np.float32)}, "shape"),
-    "too few factors": ({"factors": random_factors(19, 6)}, "20 columns"),
+    "too few factors": ({"factors": random_factors(19, 6)}, "20 rows are needed"),
     "short weights": ({"weights": [1.0]}, "11 entries"),
     "weights of text": ({"weights": "sorted"}, "weights are <U6"),
     "complex weights": ({"weights": np.ones(11, dtype=complex)}, "complex128"),

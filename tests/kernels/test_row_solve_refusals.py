@@ -28,7 +28,7 @@ BAD = {
     "threads": ({"num_threads": 0}, "num_threads is 0"),
     "start": ({"start": np.zeros((2, 7))}, "start have shape"),
     "factors of integers": ({"factors": np.ones((50, 7), dtype=int)}, "factors are int64"),
-    "factors too few": ({"factors": np.ones((49, 7))}, "50 columns"),
+    "factors too few": ({"factors": np.ones((49, 7))}, "50 rows are needed"),
     "factors not a number": ({"factors": np.full((50, 7), np.nan)}, "factors hold"),
     "gram of another shape": ({"gram": np.eye(6)}, "gram have shape"),
     "gram not symmetric": ({"gram": np.triu(np.ones((7, 7)))}, "not symmetric"),

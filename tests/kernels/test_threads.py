@@ -1,4 +1,4 @@
-"""The number of threads: told once, used everywhere, and without effect on results."""
+"""The number of threads: set once, used everywhere, and without effect on results."""
 
 from __future__ import annotations
 

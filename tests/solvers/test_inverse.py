@@ -59,7 +59,7 @@ def test_refuses_what_has_no_inverse(least):
 
 
 def test_the_condition_is_that_of_the_whole_matrix():
-    """Every block of the diagonal has an inverse and so has the whole, but not one that doubles can tell."""
+    """Every block of the diagonal has an inverse and so has the whole, but not one that doubles can represent."""
     matrix = np.eye(9)
     matrix[8, 0] = matrix[0, 8] = np.sqrt(1 - 2e-16)
     with pytest.raises(ParameterError, match="singular"):

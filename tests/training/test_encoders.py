@@ -141,9 +141,9 @@ def test_memory_that_runs_out_halves_the_rows(monkeypatch):
         return forward(rows)
 
     monkeypatch.setattr(tower, "forward", small)
-    with pytest.warns(TrainingWarning, match="ran out of memory") as told:
+    with pytest.warns(TrainingWarning, match="ran out of memory") as caught:
         again = found.vectors(found.start())
-    assert [str(one.message)[-21:] for one in told] == ["with 3 rows at a time", "with 1 rows at a time"]
+    assert [str(one.message)[-21:] for one in caught] == ["with 3 rows at a time", "with 1 rows at a time"]
     assert found.row_batch == 1
     torch.testing.assert_close(again, expected)
 
@@ -164,7 +164,7 @@ def test_what_is_random_without_a_module_is_refused():
         def forward(self, rows):
             return nn.functional.dropout(super().forward(rows), 0.5)
 
-    with pytest.raises(ParameterError, match="the encoder of the items gives other vectors each time"):
+    with pytest.raises(ParameterError, match="the encoder of the items gives other vectors at each call"):
         Encoders(nn.Embedding(4, 3), Noisy(5, 3), n_users=4, n_items=5)
 
 

@@ -125,10 +125,10 @@ def test_best_epoch_on_validation_data_is_kept(parts):
 
 
 def test_callback_hears_of_every_epoch_and_stops_the_fit(parts):
-    told = []
-    quick(epochs=9).fit(parts[0], callback=lambda p: told.append((p.step, p.loss, p.seconds)) or p.step == 4)
-    assert [step for step, *_ in told] == [1, 2, 3, 4]
-    assert all(np.isfinite(loss) and seconds > 0 for _, loss, seconds in told)
+    calls = []
+    quick(epochs=9).fit(parts[0], callback=lambda p: calls.append((p.step, p.loss, p.seconds)) or p.step == 4)
+    assert [step for step, *_ in calls] == [1, 2, 3, 4]
+    assert all(np.isfinite(loss) and seconds > 0 for _, loss, seconds in calls)
 
 
 def test_towers_with_features_come_back_from_a_file(parts, tmp_path):
@@ -264,7 +264,7 @@ def test_histories_that_were_there_in_training_get_their_scores_back(parts, loss
 
 def test_a_user_must_have_two_items_for_one_to_come_next():
     data = tr.Interactions.from_arrays(["ann", "bob"], ["tea", "milk"], timestamps=[1, 2])
-    with pytest.raises(DataError, match="no user met two items"):
+    with pytest.raises(DataError, match="no user has two items"):
         quick("softmax", "sasrec").fit(data)
 
 

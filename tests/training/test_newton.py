@@ -250,5 +250,5 @@ def test_search_at_the_end_of_precision_says_so(rg, monkeypatch):
     newton.finished, kept = "", newton.theta.clone()
     monkeypatch.setattr(newton, "_at", lambda theta: (newton.point, newton.loss + 1e-9))  # nothing but rounding is left
     assert newton.step().rate == 0
-    assert newton.finished == "the loss is as low as torch.float32 can tell"
+    assert newton.finished == "the loss is at the rounding error of torch.float32"
     torch.testing.assert_close(newton.theta, kept)

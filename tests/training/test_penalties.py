@@ -52,7 +52,7 @@ def test_files_and_other_words(data, tmp_path):
     model = tr.Neural("bpr", **SMALL).fit(data)
     model.save(tmp_path / "model.tr")
     again = tr.load(tmp_path / "model.tr")
-    assert again.regularization == 0.03  # a file tells what was done
+    assert again.regularization == 0.03  # a file holds the number that was used
     users = data.user_ids[:5]
     assert again.recommend(users)[0].tolist() == model.recommend(users)[0].tolist()
     with pytest.raises(ParameterError, match="regularization"):

@@ -95,10 +95,10 @@ def test_best_iteration_on_validation_data_is_kept(parts):
 
 
 def test_callback_hears_of_every_iteration_and_stops_the_fit(parts):
-    told = []
-    tr.Neural("rg2", **PARAMS).fit(parts[0], callback=lambda p: told.append(p.loss) or p.step == 4)
-    assert len(told) == 4
-    assert told == sorted(told, reverse=True)
+    losses = []
+    tr.Neural("rg2", **PARAMS).fit(parts[0], callback=lambda p: losses.append(p.loss) or p.step == 4)
+    assert len(losses) == 4
+    assert losses == sorted(losses, reverse=True)
 
 
 def test_warm_start_from_the_closed_form_has_nothing_left_to_do(parts, closed):

@@ -144,9 +144,9 @@ def test_a_start_of_another_rank_is_refused(train, closed):
 
 def test_distances_and_products_give_each_other_no_start(train, closed):
     distances = tr.Neural("sml", factors=8, epochs=2, random_state=0).fit(train)
-    with pytest.raises(ParameterError, match="distances and inner products"):
+    with pytest.raises(ParameterError, match="one of inner products cannot start from each other"):
         tr.Neural("sml", **STILL).fit(train, start=closed)
-    with pytest.raises(ParameterError, match="distances and inner products"):
+    with pytest.raises(ParameterError, match="one of inner products cannot start from each other"):
         tr.Neural("softmax", **STILL).fit(train, start=distances)
 
 

@@ -6,7 +6,7 @@ to the RG² curves (`optimisers.orders`), whose optimum the SVD knows.
 
     python -m research.bench convergence ml-1m.npz --seeds 0,1,2 --json convergence-ml-1m.json
 
-A file that is there already is gone on from: what it has is not drawn again, unless `--again` names it.
+An existing file is continued: curves that it has are not drawn again, unless `--again` names them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def run(
     params: Path | None = None,
     file: Path | None = None,
     command: str = "",
-    tell: Callable[[str], object] = lambda line: None,
+    log_line: Callable[[str], object] = lambda line: None,
 ) -> Record:
     """Draw the curves.
 
@@ -105,7 +105,7 @@ def run(
         params=None if params is None else json.loads(params.read_text(encoding="utf-8")),
         earlier=earlier,
         again=curves_named(again),
-        tell=tell,
+        log_line=log_line,
         keep=keep,
     )
 
@@ -153,7 +153,7 @@ def study_of(
     params: dict[str, dict[str, Any]] | None = None,
     earlier: Record | None = None,
     again: Sequence[str] = (),
-    tell: Callable[[str], object] = lambda line: None,
+    log_line: Callable[[str], object] = lambda line: None,
     keep: Callable[[Record], object] = lambda record: None,
 ) -> Record:
     """Split 80/10/10 and draw every curve of `names` for every seed, of the split and of the start.
@@ -179,7 +179,7 @@ def study_of(
         study = Study(train, valid, factors, regularization, epochs, metric, seed, device, params or {})
         found: Record = next((run["curves"] for run in known if run["seed"] == seed), {})
         record["runs"].append({})
-        for run in seed_by_curve(study, names, dict(found), tell):
+        for run in seed_by_curve(study, names, dict(found), log_line):
             record["runs"][-1] = run
             keep(record)
     return record
@@ -212,7 +212,7 @@ def still_known(earlier: Record, now: Record, *, again: Sequence[str]) -> list[R
 
 
 def seed_by_curve(
-    study: Study, names: tuple[str, ...], found: dict[str, Any], tell: Callable[[str], object]
+    study: Study, names: tuple[str, ...], found: dict[str, Any], log_line: Callable[[str], object]
 ) -> Iterator[Record]:
     """Draw the curves of one seed that are not `found`; yield the run after each."""
     objective = study.objective()
@@ -235,7 +235,7 @@ def seed_by_curve(
             found[name]["seconds_to"] = {
                 f"{share:g}": reached(curve, best + share * (zero - best)) for share in TARGETS
             }
-        tell(f"seed {study.seed}: {said(name, found[name])}")
+        log_line(f"seed {study.seed}: {curve_text(name, found[name])}")
         yield {**run, "curves": {one: found[one] for one in NAMES if one in found}}
 
 
@@ -269,24 +269,26 @@ def reached(curve: Curve, loss: float) -> float | None:
     return next((point["seconds"] for point in curve if point["loss"] <= loss), None)
 
 
-def said(name: str, found: dict[str, Any]) -> str:
-    """Say a curve in a line."""
+def curve_text(name: str, found: dict[str, Any]) -> str:
+    """Describe a curve in a line."""
     points = found["points"]
     metrics = [point["metric"] for point in points if point["metric"] is not None]
     top = max(range(len(points)), key=lambda i: points[i]["metric"] or 0.0)
     line = f"{name}: best metric {max(metrics):.4f} after {points[top]['seconds']:.2f} s"
     if "convergence" not in found:
         return line
-    told = found["convergence"]
+    law = found["convergence"]
     times = ", ".join(
         f"{share} in {'–' if seconds is None else f'{seconds:.2f} s'}" for share, seconds in found["seconds_to"].items()
     )
-    law = "" if told["order"] is None else f" (order {told['order']:.2f}, rate {told['rate']:.3g})"
-    return f"{line}; excess {told['last_excess']:.1e}, {times}; {told['kind']}{law}"
+    order_text = "" if law["order"] is None else f" (order {law['order']:.2f}, rate {law['rate']:.3g})"
+    return f"{line}; excess {law['last_excess']:.1e}, {times}; {law['kind']}{order_text}"
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words."""
+    """Describe the results in words."""
     return [
-        f"seed {run['seed']}: {said(name, found)}" for run in record["runs"] for name, found in run["curves"].items()
+        f"seed {run['seed']}: {curve_text(name, found)}"
+        for run in record["runs"]
+        for name, found in run["curves"].items()
     ]

@@ -7,8 +7,8 @@ With e_k = L_k − L* the excess after iteration k:
     power   −slope of log e_k over log k: e_k ~ k^−power, the law of sublinear methods
 
 Only excesses between `FLOOR` and `CEILING` of the first one count: before, the method is still on its way to the
-neighbourhood that the theory speaks of; after, rounding speaks. Linear and sublinear are told apart by which of the two
-laws fits the second half of these better.
+neighbourhood that the theory covers; after, rounding dominates. Linear and sublinear are distinguished by which of the
+two laws fits the second half of these better.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ LAST = 6
 def convergence(losses: Sequence[float], *, best: float, zero: float) -> dict[str, Any]:
     """Fit the laws above to losses, one per iteration; `zero` is L(0), which excesses are measured by.
 
-    >>> told = convergence([2.0**-k for k in range(1, 20)], best=0.0, zero=1.0)
-    >>> told["kind"], told["rate"]
+    >>> found = convergence([2.0**-k for k in range(1, 20)], best=0.0, zero=1.0)
+    >>> found["kind"], found["rate"]
     ('linear', 0.5)
     >>> convergence([10.0 ** -(2**k) for k in range(4)], best=0.0, zero=1.0)["kind"]
     'superlinear'
@@ -38,14 +38,14 @@ def convergence(losses: Sequence[float], *, best: float, zero: float) -> dict[st
     numbers = np.arange(1, len(excess) + 1)
     counts = (excess > FLOOR) & (excess < CEILING)
     e, k = excess[counts], numbers[counts]
-    told: dict[str, Any] = {"iterations": len(excess), "last_excess": float(excess[-1]), "counted": len(e)}
+    found: dict[str, Any] = {"iterations": len(excess), "last_excess": float(excess[-1]), "counted": len(e)}
     pairs = [(a, b) for a, b in pairwise(excess) if b < a < CEILING and b > FLOOR]
     if len(pairs) < 3:
-        return {**told, "kind": "too few iterations", "order": None, "rate": None, "power": None}
+        return {**found, "kind": "too few iterations", "order": None, "rate": None, "power": None}
     before, after = np.log(np.array(pairs)).T
     ratios = np.exp(after - before)[-LAST:]
     order = float(np.polyfit(before, after, 1)[0])
-    late = slice(len(e) // 2, None)  # the laws speak of the end
+    late = slice(len(e) // 2, None)  # the laws are asymptotic
     by_power, by_number = (_fit(x[late], np.log(e[late])) for x in (np.log(k), k))
     kind = "linear"
     if ratios[-1] < 0.2 * ratios[0] and ratios[-1] < 0.1:
@@ -54,7 +54,7 @@ def convergence(losses: Sequence[float], *, best: float, zero: float) -> dict[st
         kind = "sublinear"
     rate = round(float(np.median(ratios)), 6)
     power = None if by_power[0] != by_power[0] else round(-by_power[0], 3)
-    return {**told, "kind": kind, "order": round(order, 3), "rate": rate, "power": power}
+    return {**found, "kind": kind, "order": round(order, 3), "rate": rate, "power": power}
 
 
 def _fit(x: Any, y: Any) -> tuple[float, float]:

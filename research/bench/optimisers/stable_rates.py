@@ -1,7 +1,7 @@
-"""The largest learning rate that each loss bears: gradient descent with momentum, matrix factorisation.
+"""The largest stable learning rate of each loss: gradient descent with momentum, matrix factorisation.
 
-A rate is borne if after some epochs the mean loss of an epoch is a number and below that of the first epoch at the
-smallest rate. Rates double; the largest is the last before the first that is not borne.
+A rate is stable if after some epochs the mean loss of an epoch is a number and below that of the first epoch at the
+smallest rate. Rates double; the largest is the last before the first that is not stable.
 
     python -m research.bench stable-rates ml-1m.npz --json rates.json
 """
@@ -51,7 +51,7 @@ def run(
     losses: str = ",".join(loss_names()),
     epochs: int = 4,
     factors: int = 64,
-    tell: Callable[[str], object] = print,
+    log_line: Callable[[str], object] = print,
 ) -> dict[str, Any]:
     """Find the largest rate of every loss.
 
@@ -66,10 +66,10 @@ def run(
     rows = []
     for loss in losses.split(","):
         rows.append(largest_rate(loss, interactions, epochs=epochs, factors=factors, negatives=32))
-        tell(f"{loss}: {rows[-1]['largest']}")
+        log_line(f"{loss}: {rows[-1]['largest']}")
     return {"benchmark": "stable-rates", "machine": describe_machine(), "epochs": epochs, "rows": rows}
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the rates in a line."""
+    """Describe the rates in a line."""
     return [", ".join(f"{row['loss']} {row['largest']:g}" for row in record["rows"] if row["largest"] is not None)]

@@ -122,7 +122,7 @@ def _chosen(name: str, tried: Settings, train: Interactions, test: Interactions)
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words."""
+    """Describe the results in words."""
     lines = []
     for name, rows in record["search"].items():
         lines += [

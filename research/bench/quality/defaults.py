@@ -1,4 +1,4 @@
-"""Which exponents and threshold should RG2 have when nobody says? Chosen on validation data of several sets.
+"""Which exponents and threshold should RG2 have by default? Chosen on validation data of several sets.
 
 For each set: the papers' cleaning, 80/10/10 per user (of the training part, where a split is published), one fit per
 (γ, ρ) at K = 128, its path over the threshold τ/σ₁, NDCG@10 on validation for a sample of users. No test data is
@@ -64,7 +64,7 @@ def measure(data: Interactions, *, factors: int) -> dict[str, float]:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the best settings, and the papers' neighbours, in words."""
+    """Describe the best settings, and the papers' neighbours."""
     lines = []
     for setting in record["settings"][:5]:
         each = ", ".join(f"{name} {value:.4f}" for name, value in setting["ndcg@10"].items())

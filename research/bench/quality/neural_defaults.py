@@ -1,4 +1,4 @@
-"""Which penalty should a loss have on inner products when nobody says? Chosen on validation data of several sets.
+"""Which penalty should a loss have on inner products by default? Chosen on validation data of several sets.
 
 For each set: the papers' cleaning, 80/10/10 per user, one fit per loss, backbone and penalty with all else as `Neural`
 has it, NDCG@10 on validation data for a sample of users. No test data is touched. A penalty's score is the mean over
@@ -90,7 +90,7 @@ def relative(values: dict[str, dict[str, list[float]]]) -> dict[str, list[float]
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say each composition's share of its best, penalty by penalty."""
+    """Describe each composition's share of its best, penalty by penalty."""
     head = ", ".join(f"{penalty:g}" for penalty in record["penalties"])
     lines = [f"shares of the best penalty on {', '.join(record['ndcg@10'])}, for λ = {head}:"]
     for name, shares in record["relative"].items():

@@ -1,4 +1,4 @@
-"""RG² beside published tables, on the published splits of Gowalla and Yelp2018, with tuning on the clock.
+"""RG² beside published tables, on the published splits of Gowalla and Yelp2018, tuned within a time budget.
 
 Of each user's training items 10 % are held back, as a group of like items (`selection.split_blocks`) or at random;
 `tune` chooses on them, with a budget in seconds that covers the last fit to all training data. Then one evaluation on
@@ -131,14 +131,14 @@ def drift(train: Interactions, test: Interactions) -> float:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say for each set what was chosen, how it ranks beside the published values, and the time."""
-    told = [line for measured in record["sets"] for line in _lines(measured)]
+    """Describe for each set what was chosen, how it ranks beside the published values, and the time."""
+    lines = [line for measured in record["sets"] for line in _lines(measured)]
     published = {measured["set"]: measured["published"] for measured in record["sets"] if measured["published"]}
     for name, others in published.items():
         by_ndcg = sorted(others.items(), key=lambda other: -other[1][1])
         values = "; ".join(f"{model} {recall:.4f}/{ndcg:.4f}" for model, (recall, ndcg) in by_ndcg)
-        told.append(f"{name}, published Recall@20/NDCG@20: {values}")
-    return told
+        lines.append(f"{name}, published Recall@20/NDCG@20: {values}")
+    return lines
 
 
 def _lines(measured: dict[str, Any]) -> list[str]:

@@ -23,12 +23,14 @@ METRICS = ("recall@20", "ndcg@20")
 TOLD_EVERY = 20
 
 
-def measure(model: Any, train: Interactions, test: Interactions, *, tell: Callable[[str], object]) -> dict[str, Any]:
+def measure(
+    model: Any, train: Interactions, test: Interactions, *, log_line: Callable[[str], object]
+) -> dict[str, Any]:
     """Fit, with a line for an epoch now and then, and test once."""
 
     def after(progress: Any) -> None:
         if progress.step % TOLD_EVERY == 0:
-            tell(f"epoch {progress.step}: loss {progress.loss:.4f}, {progress.seconds:.0f} s")
+            log_line(f"epoch {progress.step}: loss {progress.loss:.4f}, {progress.seconds:.0f} s")
 
     began = time.perf_counter()
     model.fit(train, callback=after)
@@ -50,7 +52,7 @@ def run(
     *,
     set: list[str] | None = None,
     option: list[str] | None = None,
-    tell: Callable[[str], object] = print,
+    log_line: Callable[[str], object] = print,
 ) -> dict[str, Any]:
     """Fit one composition and test it.
 
@@ -73,11 +75,11 @@ def run(
         "benchmark": "published-split",
         "machine": describe_machine(),
         "composition": composition,
-        **measure(model, Interactions.load_npz(train), Interactions.load_npz(test), tell=tell),
+        **measure(model, Interactions.load_npz(train), Interactions.load_npz(test), log_line=log_line),
     }
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in a line."""
+    """Describe the results in a line."""
     found = ", ".join(f"{name} {value:.4f}" for name, value in record["test"].items())
     return [f"{record['composition']}: {found}; {record['seconds']:.0f} s"]

@@ -56,7 +56,7 @@ def _timed(what: str, model: RG2, train: Interactions, test: Interactions) -> di
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words."""
+    """Describe the results in words."""
     lines = []
     for row in record["checks"]:
         cost = f", {row['seconds']:.1f} s, {row['passes']} passes" if "seconds" in row else ""

@@ -42,13 +42,13 @@ def in_order(data: Interactions, ties: str, *, seed: int) -> Interactions:
     return Interactions.from_positions((data.users, rows), (data.items, columns), timestamps=times)
 
 
-def measure(data: Interactions, model: Neural, *, patience: int, tell: Callable[[str], object]) -> dict[str, Any]:
+def measure(data: Interactions, model: Neural, *, patience: int, log_line: Callable[[str], object]) -> dict[str, Any]:
     """Choose the epoch by the last item but one, fit to all but the last for as many epochs, test on the last."""
     train, valid, test = data.split_last()
     began = time.perf_counter()
 
     def after(progress: Any) -> None:
-        tell(f"epoch {progress.step}: loss {progress.loss:.4f}, ndcg@10 {progress.metric:.4f}")
+        log_line(f"epoch {progress.step}: loss {progress.loss:.4f}, ndcg@10 {progress.metric:.4f}")
 
     model.fit(train, valid, after, metric="ndcg@10", patience=patience)
     history = model.history_
@@ -89,7 +89,7 @@ def run(
     precision: str = "float32",
     ties: Literal["random", "id"] = "random",
     seed: int = 0,
-    tell: Callable[[str], object] = print,
+    log_line: Callable[[str], object] = print,
 ) -> dict[str, Any]:
     """Fit SASRec and test it.
 
@@ -122,11 +122,11 @@ def run(
         "machine": describe_machine(),
         "published": PUBLISHED,
         "ties": ties,
-        **measure(ordered, model, patience=patience, tell=tell),
+        **measure(ordered, model, patience=patience, log_line=log_line),
     }
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in a line."""
+    """Describe the results in a line."""
     found = ", ".join(f"{name} {value:.4f}" for name, value in record["test"].items())
     return [f"{record['epochs']} epochs, validation {record['validation']:.4f}; {found}; {record['seconds']:.0f} s"]

@@ -90,7 +90,7 @@ def run(
     interactions: int = 40_000,
     file: Path | None = None,
     command: str = "",
-    tell: Callable[[str], object] = print,
+    log_line: Callable[[str], object] = print,
 ) -> Record:
     """Compare the towers.
 
@@ -112,7 +112,7 @@ def run(
 
     def after(progress: CompareProgress) -> None:
         if progress.stage in ("done", "failed"):
-            tell(f"{progress.model} {progress.seed} {progress.stage}")
+            log_line(f"{progress.model} {progress.seed} {progress.stage}")
 
     return compare(
         known,

@@ -123,7 +123,7 @@ def run_job(job: Job) -> str:
 
 
 def run_jobs(
-    jobs: list[Job], *, at_once: int, out: Path | None, tell: Callable[[str], object], per_user: bool = False
+    jobs: list[Job], *, at_once: int, out: Path | None, log_line: Callable[[str], object], per_user: bool = False
 ) -> Record:
     """Run the jobs, some at a time, and return what they found; after each, `out` holds all that is done."""
     began, done = time.perf_counter(), []
@@ -135,12 +135,12 @@ def run_jobs(
             if out is not None:
                 whole.save(out, per_user=per_user)
             name = waiting[future].composition
-            tell(f"{time.perf_counter() - began:6.0f} s  {name}: {said(whole.record, name)}")
+            log_line(f"{time.perf_counter() - began:6.0f} s  {name}: {result_text(whole.record, name)}")
     return whole.record
 
 
-def said(record: Record, name: str) -> str:
-    """Say what a composition came to in a line."""
+def result_text(record: Record, name: str) -> str:
+    """Describe the result of a composition in a line."""
     found = record["summary"]["models"][name]
     if "metrics" not in found:
         return str(found["error"])
@@ -167,7 +167,7 @@ def run(
     per_user: bool = False,
     file: Path | None = None,
     command: str = "",
-    tell: Callable[[str], object] = print,
+    log_line: Callable[[str], object] = print,
 ) -> Record:
     """Tune, fit and test every composition.
 
@@ -219,7 +219,7 @@ def run(
             replace(first, composition=name, file=str(Path(folder) / f"{name.replace('/', '+')}.json"))
             for name in compositions.split(",")
         ]
-        return run_jobs(given, at_once=jobs, out=file, tell=tell, per_user=per_user)
+        return run_jobs(given, at_once=jobs, out=file, log_line=log_line, per_user=per_user)
 
 
 def _choice(texts: str) -> Choice:
@@ -227,5 +227,5 @@ def _choice(texts: str) -> Choice:
 
 
 def describe(record: Record) -> list[str]:
-    """Say who is best."""
+    """Name the best composition."""
     return [lead_sentence(record), *further_sentences(record)]

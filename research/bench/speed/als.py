@@ -132,7 +132,7 @@ def losses_of(data: Interactions, sweepers: dict[str, Sweeper]) -> dict[str, flo
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words: seconds and ratios by the fastest sweep of each, medians in brackets."""
+    """Describe the results in words: seconds and ratios by the fastest sweep of each, medians in brackets."""
     lines = []
     for case in record["cases"]:
         width, results = case["factors"], case["results"]

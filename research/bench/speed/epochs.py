@@ -192,7 +192,7 @@ def _step_memory(n_items: int, *, queries: int) -> dict[str, Any]:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the seconds of each and the ratios."""
+    """Describe the seconds of each and the ratios."""
     lines = []
     for loss, found in record["results"].items():
         ours = found["taylorank"]

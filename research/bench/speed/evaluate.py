@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from research.bench.speed.gather_sum import long_tailed
-from research.bench.speed.timing import Times, blas_threads, time_in_turns
+from research.bench.speed.timing import blas_threads, time_in_turns, times_ours
 from research.bench.speed.top_k import K_BEST, Contenders, implicit_model, keep_last, numpy_top_k
 from taylorank.data import Interactions
 from taylorank.kernels import ItemVectors, top_k
@@ -50,15 +50,12 @@ def run(*, quick: bool = False, threads: int = 2) -> dict[str, Any]:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words, by the fastest repeat of each contender."""
+    """Describe the results in words, by the fastest repeat of each contender."""
     lines = []
     for case in record["cases"]:
         ours = case["results"]["ours"]
-        peers = ", ".join(
-            f"{name} {result['min_times_ours']:.2f} times ours"
-            for name, result in case["results"].items()
-            if name != "ours"
-        )
+        others = [name for name in case["results"] if name != "ours"]
+        peers = times_ours(case["results"], others, key="min_times_ours")
         lines.append(f"{record['users']:,} users, K = {case['factors']}: {ours['min_s']:.2f} s; {peers}")
     return lines
 
@@ -78,7 +75,7 @@ def time_case(train: Interactions, test: Interactions, width: int, repeats: int,
     check_agreement(results)
     return {
         "metrics": results["ours"],
-        "results": {name: summary(time, times["ours"]) for name, time in times.items()},
+        "results": {name: time.against(times["ours"]) for name, time in times.items()},
     }
 
 
@@ -114,16 +111,6 @@ def implicit_contender(model: Ranker, test: Interactions, *, threads: int) -> Co
 
     call: Callable[[], object] = ranking_metrics
     return {"implicit": call}
-
-
-def summary(times: Times, ours: Times) -> dict[str, float]:
-    """Return seconds, and how many times slower than ours, at the median and at the best."""
-    return {
-        "median_s": round(times.median, 4),
-        "min_s": round(times.best, 4),
-        "times_ours": round(times.median / ours.median, 3),
-        "min_times_ours": round(times.best / ours.best, 3),
-    }
 
 
 def check_agreement(results: dict[str, Any]) -> None:

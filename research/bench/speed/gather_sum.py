@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.bench.speed.roofline import copy_gb_per_s, plain_loop
-from research.bench.speed.timing import Times, time_in_turns
+from research.bench.speed.timing import Times, time_in_turns, times_ours
 from taylorank.data.csr import CSR
 from taylorank.kernels import aligned_empty, gather_sum
 from taylorank.machine import describe_machine
@@ -52,15 +52,11 @@ def run(*, quick: bool = False, threads: int = 2) -> dict[str, Any]:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words."""
+    """Describe the results in words."""
     lines = []
     for case in record["cases"]:
         ours = case["results"]["ours"]
-        peers = ", ".join(
-            f"{name} {case['results'][name]['times_ours']:.2f} times ours"
-            for name in ("scipy", "torch (MKL)", "plain C loop")
-            if name in case["results"]
-        )
+        peers = times_ours(case["results"], ("scipy", "torch (MKL)", "plain C loop"), key="times_ours")
         size = f"{case['interactions'] / 1e6:.1f} M, {case['direction']}, K = {case['factors']}"
         lines.append(f"{size}: {1000 * ours['median_s']:.1f} ms, {ours['gathered_gb_per_s']:.0f} GB/s; {peers}")
     if "copy_gb_per_s" in record:

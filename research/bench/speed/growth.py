@@ -81,7 +81,7 @@ def growth_of(points: list[tuple[int, float]]) -> dict[str, Any]:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words."""
+    """Describe the results in words."""
     lines = []
     for kind, words in KINDS.items():
         growth = record["growth"][kind]

@@ -75,7 +75,7 @@ class Basis:
         self.filled, self.linked, self.columns = 0, 0, 0
         self.T = np.zeros((self.size + block, self.size + block))
         if 2 * self.size >= n:
-            return  # nobody will ask for V
+            return  # V is not needed
         self.V = np.empty((n, self.size), dtype=dtype)
         self.rng = np.random.default_rng(random_state)
         noise = self.rng.standard_normal((n, block)).astype(dtype)

@@ -97,7 +97,7 @@ def measure(kind: str, width: str, path: str, words: str) -> dict[str, Any]:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words."""
+    """Describe the results in words."""
     lines = []
     for r in record["results"]:
         size = f"{r['fit']}, {r['interactions'] / 1e6:.1f} M interactions ({r['data']}), K = {r['factors']}"

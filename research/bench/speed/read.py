@@ -33,7 +33,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words."""
+    """Describe the results in words."""
     return [
         f"{r['format']}: {r['contenders']['taylorank']['seconds']:.2f} s against pandas "
         f"{r['contenders']['pandas']['seconds']:.2f} s ({r['times_faster']:.1f} times faster), peak memory "

@@ -31,7 +31,7 @@ def run(
     factors: int = 64,
     device: str = "auto",
     most_seconds: float = 60.0,
-    tell: Callable[[str], object] = lambda line: None,
+    log_line: Callable[[str], object] = lambda line: None,
 ) -> dict[str, Any]:
     """Measure every kind at every size.
 
@@ -56,7 +56,7 @@ def run(
                 continue
             row = measure(kind, count, queries=queries, factors=factors, device=device, repeats=2 if quick else 5)
             rows.append(row)
-            tell(said(row))
+            log_line(row_text(row))
             if row["seconds"] is None or row["seconds"] > most_seconds:
                 slow.add(kind)
     return {
@@ -151,8 +151,8 @@ def _wait(device: str) -> None:
         torch.cuda.synchronize()
 
 
-def said(row: dict[str, Any]) -> str:
-    """Say a row in a line."""
+def row_text(row: dict[str, Any]) -> str:
+    """Describe a row in a line."""
     if row["seconds"] is None:
         return f"{row['items']:,} items, {row['kind']}: out of memory"
     memory = "" if row["bytes"] is None else f", {row['bytes'] / 2**20:,.0f} MiB"
@@ -160,5 +160,5 @@ def said(row: dict[str, Any]) -> str:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words."""
-    return [said(row) for row in record["rows"]]
+    """Describe the results in words."""
+    return [row_text(row) for row in record["rows"]]

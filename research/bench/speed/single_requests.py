@@ -1,9 +1,9 @@
 """One request at a time against implicit: CPU milliseconds on 105,000 users × 340,000 items, K = 128.
 
 What a server asks of a model: the ten best items of a known user, of a new user given twenty items, ten similar items,
-and what carried a recommendation. Factors are random and the same for all contenders; each request is of another user
-or item, and contenders take turns. CPU time counts, so that threads buy nothing; BLAS has one thread, as implicit's
-authors advise. A batch of 2,000 users is timed by the clock, with all threads.
+and the explanation of a recommendation. Factors are random and the same for all contenders; each request is of another
+user or item, and contenders take turns. CPU time is measured, so that threads give no advantage; BLAS has one thread,
+as implicit's authors advise. A batch of 2,000 users is timed by the clock, with all threads.
 
     python -m research.bench single-requests --json research/records/bench/single_requests.json
 """
@@ -59,7 +59,7 @@ def run(*, quick: bool = False, threads: int = 2) -> dict[str, Any]:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the median of each contender in milliseconds."""
+    """Describe the median of each contender in milliseconds."""
     lines = [f"{record['users']:,} users × {record['items']:,} items, K = {record['factors']}: median milliseconds"]
     for kind, found in record["requests"].items():
         lines.append(f"{kind}: " + ", ".join(f"{name} {value['median_ms']:.1f}" for name, value in found.items()))
@@ -68,9 +68,7 @@ def describe(record: dict[str, Any]) -> list[str]:
 
 def _contenders(data: Interactions, threads: int) -> dict[str, dict[str, Request]]:
     rng = np.random.default_rng(1)
-    P, Q = (rng.standard_normal((n, FACTORS), dtype=np.float32) for n in (data.n_users, data.n_items))
-    P *= np.float32(0.1)
-    Q *= np.float32(0.1)
+    P, Q = (rng.standard_normal((n, FACTORS), dtype=np.float32) / np.float32(8) for n in (data.n_users, data.n_items))
     histories = [rng.choice(data.n_items, HISTORY, replace=False) for _ in range(100)]
     found = {
         name: _ours(model, data, P, Q, histories) for name, model in (("RG2", RG2(FACTORS)), ("IALS", IALS(FACTORS)))
@@ -108,19 +106,19 @@ def _implicit(
     model = implicit_model(P, Q, threads=threads)
     if model is None:
         return {}
-    met = csr_matrix(data.matrix)
+    seen = csr_matrix(data.matrix)
     new = [csr_matrix((np.ones(HISTORY), ([0] * HISTORY, items)), shape=(1, data.n_items)) for items in histories]
     everyone = np.arange(min(BATCH, data.n_users))
 
     def batch(i: int) -> object:
         with blas_threads(1):
-            return model.recommend(everyone, met[everyone], N=N_BEST)
+            return model.recommend(everyone, seen[everyone], N=N_BEST)
 
     requests: dict[str, Request] = {
-        "recommend": lambda i: model.recommend(_user(i, data), met[_user(i, data)], N=N_BEST),
+        "recommend": lambda i: model.recommend(_user(i, data), seen[_user(i, data)], N=N_BEST),
         "new user": lambda i: model.recommend(0, new[i % len(new)], N=N_BEST, recalculate_user=True),
         "similar items": lambda i: model.similar_items(_item(i, data), N=N_BEST + 1),
-        "explain": lambda i: model.explain(_user(i, data), met, _item(i, data), N=N_BEST),
+        "explain": lambda i: model.explain(_user(i, data), seen, _item(i, data), N=N_BEST),
         "batch": batch,
     }
     return {"implicit": requests}

@@ -10,7 +10,7 @@ process of its own, for its peak memory, and is stopped after 40 s. Passes are p
 - `krylov`: randomized block Krylov (Musco and Musco 2015): the same with blocks of K columns and no restarts;
 - `subspace`: randomized subspace iteration, the Rayleigh-Ritz step after every fifth product;
 - `arpack`, `propack`: SciPy's `svds`, implicitly restarted Lanczos and Lanczos bidiagonalisation, one vector at a time.
-  ARPACK measures a residual against its own eigenvalue, so it is told the tolerance that means the same for the
+  ARPACK measures a residual against its own eigenvalue, so it gets the tolerance that means the same for the
   smallest kept triplet.
 
     python -m research.bench svd --json research/records/bench/svd.json
@@ -218,16 +218,16 @@ def check(matrix: CentredMatrix, triplets: Triplets) -> dict[str, float]:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words; a contender that is done but not as accurate as it thinks is marked."""
+    """Describe the results in words; a contender that is done but not as accurate as it thinks is marked."""
     lines = []
     for case in record["cases"]:
         ours = case["results"]["chebyshev"]
         for name, result in case["results"].items():
-            lines.append(f"K = {case['factors']}, {name}: {_told(result, ours, record)}")
+            lines.append(f"K = {case['factors']}, {name}: {_result_text(result, ours, record)}")
     return lines
 
 
-def _told(result: dict[str, Any], ours: dict[str, Any], record: dict[str, Any]) -> str:
+def _result_text(result: dict[str, Any], ours: dict[str, Any], record: dict[str, Any]) -> str:
     if not result["finished"]:
         return f"not within {record['limit_s']:.0f} s ({result['passes']:.0f} passes)"
     wrong = ", INACCURATE" if result["residual"] > 1.5 * record["tolerance"] else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +34,15 @@ class Times:
             "times_ours": round(self.median / ours.median, 3),
             "min_times_ours": round(self.best / ours.best, 3),
         }
+
+
+def times_ours(results: Mapping[str, Mapping[str, float]], names: Iterable[str], *, key: str) -> str:
+    """Return the times of some contenders in words, as multiples of ours: `key` is times_ours or min_times_ours.
+
+    >>> times_ours({"ours": {"times_ours": 1.0}, "scipy": {"times_ours": 2.5}}, ["scipy", "torch"], key="times_ours")
+    'scipy 2.50 times ours'
+    """
+    return ", ".join(f"{name} {results[name][key]:.2f} times ours" for name in names if name in results)
 
 
 def sample_in_turns(contenders: Mapping[str, Callable[[], Sequence[float]]], *, repeats: int) -> dict[str, Times]:

@@ -50,7 +50,7 @@ def run(*, quick: bool = False, threads: int = 2) -> dict[str, Any]:
 
 
 def describe(record: dict[str, Any]) -> list[str]:
-    """Say the results in words, by the fastest repeat of each contender."""
+    """Describe the results in words, by the fastest repeat of each contender."""
     lines = []
     for case in record["cases"]:
         results = case["results"]

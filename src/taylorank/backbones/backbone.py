@@ -38,7 +38,7 @@ class Encoded:
 
 
 class Backbone(nn.Module, ABC):
-    """Parameters of M users and N items, and the way from them to vectors.
+    """Parameters of M users and N items, and the functions from them to vectors.
 
     Initial values come from `generator` (a CPU generator; None: one with seed 0) and are drawn on the CPU, so that a
     seed gives the same model on every device; `.to(device)` moves it. Dropout, where there is any, follows torch's
@@ -56,7 +56,7 @@ class Backbone(nn.Module, ABC):
 
     @classmethod
     def build(cls, data: Interactions, factors: int, **options: Any) -> Self:
-        """Make the backbone of `data`, which gives the counts and whatever structure the backbone lives on."""
+        """Make the backbone of `data`, which gives the counts and whatever structure the backbone needs."""
         return cls(n_users=data.n_users, n_items=data.n_items, factors=factors, **options)
 
     @property
@@ -66,12 +66,12 @@ class Backbone(nn.Module, ABC):
 
     @property
     def tables(self) -> tuple[nn.Parameter, nn.Parameter] | None:
-        """The parameters (M, K) and (N, K) that are the vectors themselves, where there are such."""
+        """The parameters (M, K) and (N, K) that are the vectors themselves; None where there are none."""
         return None
 
     @abstractmethod
     def encode(self) -> Encoded:
-        """Compute what a step shares and return the way to the vectors."""
+        """Compute what a step shares and return the functions from numbers to vectors."""
 
     @abstractmethod
     def project_to_unit_ball(self) -> None:

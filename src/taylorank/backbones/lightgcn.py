@@ -20,7 +20,7 @@ from taylorank.errors import ParameterError
 class LightGCN(Backbone):
     """o_xy = P_x · Q_y / t with [P; Q] = (E + A E + … + A^L E) / (L + 1), or P_x · Q_y / (|P_x| |Q_y| t) ("cosine").
 
-    A = D^(−½) [[0, R], [Rᵀ, 0]] D^(−½) is the graph of who met what, strengths not regarded, and E are the parameters,
+    A = D^(−½) [[0, R], [Rᵀ, 0]] D^(−½) is the graph of the interactions, without strengths, and E are the parameters,
     N(0, std²) at first. `encode` propagates all M + N vectors once; its cost is L sparse products, and as many for
     the gradient. Users and items without interactions keep E / (L + 1).
 

@@ -17,7 +17,7 @@ from taylorank.errors import ParameterError
 class MF(Backbone):
     """o_xy = P_x · Q_y / t + b_y + a_x, or with P_x · Q_y / (|P_x| |Q_y| t) ("cosine").
 
-    Biases are off unless asked for; they ride in the vectors, [P_x/t, 1, a_x] · [Q_y, b_y, 1], which are then
+    Biases are off unless asked for; they are appended to the vectors, [P_x/t, 1, a_x] · [Q_y, b_y, 1], which are then
     wider by 1 each, and begin at 0. P and Q begin at N(0, std²).
 
     `sparse=True` gives sparse gradients (for torch.optim.SparseAdam) wherever vectors are looked up by number; losses
@@ -66,7 +66,7 @@ class MF(Backbone):
         return (self.user_factors, self.item_factors) if is_plain else None
 
     def encode(self) -> Encoded:
-        """Return the way to the vectors; nothing is shared."""
+        """Return the functions to the vectors; nothing is precomputed."""
         return Encoded(self._queries, self._items)
 
     def project_to_unit_ball(self) -> None:

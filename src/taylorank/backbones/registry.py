@@ -1,4 +1,4 @@
-"""Every backbone by its name, with what is declared of it; torch is not needed to read it."""
+"""Every backbone by its name, with what is declared about it; torch is not needed to read it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from taylorank.checks import check_name
 from taylorank.data import Interactions
-from taylorank.errors import ParameterError
 from taylorank.torch_extra import import_with_torch
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class RegisteredBackbone:
     options: Mapping[str, Any]  # with their defaults
     takes: Literal["users", "sequences"] = "users"  # what a query is made of
     has_sparse_gradients: bool = False  # on request, where vectors are looked up by number
-    begins_at_factors: bool = False  # the vectors of another model can be where training starts
+    begins_at_factors: bool = False  # training can start from the vectors of another model
 
     @property
     def cls(self) -> type[Backbone]:
@@ -38,7 +38,7 @@ class RegisteredBackbone:
         return self.cls(**arguments)
 
     def build(self, data: Interactions, factors: int, **options: Any) -> Backbone:
-        """Make the backbone of `data`, which gives the counts and whatever structure the backbone lives on."""
+        """Make the backbone of `data`, which gives the counts and whatever structure the backbone needs."""
         return self.cls.build(data, factors, **options)
 
 
@@ -62,7 +62,7 @@ _LIST = (
     ),
     RegisteredBackbone(
         "sasrec",
-        "o_xy = h_x · Q_y,  h_x the last state of a causal transformer over what x met",
+        "o_xy = h_x · Q_y,  h_x the last state of a causal transformer over the history of x",
         "Kang, McAuley 2018",
         "sasrec:SASRec",
         options={"length": 50, "blocks": 2, "heads": 1, "hidden": None, "dropout": 0.2, "std": 0.02},
@@ -85,12 +85,9 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> RegisteredBackbone:
-    """Return what is registered of the backbone called `name`.
+    """Return what is registered for the backbone called `name`.
 
     >>> get("sasrec").takes
     'sequences'
     """
-    try:
-        return BACKBONES[name]
-    except (KeyError, TypeError):  # a list is no key
-        raise ParameterError(f"no backbone is called {name!r}", f"choose from {', '.join(BACKBONES)}") from None
+    return check_name(name, BACKBONES, "backbone")

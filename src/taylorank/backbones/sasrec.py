@@ -1,4 +1,4 @@
-"""SASRec: causal self-attention over what a user met (Kang and McAuley, ICDM 2018)."""
+"""SASRec: causal self-attention over the history of a user (Kang and McAuley, ICDM 2018)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class SASRec(Backbone):
     X⁰_l = √K Q_{y_l} + S_l, then `blocks` pre-norm blocks, then a layer norm; Q is shared between input and output. A
     context is a row of item numbers, padded on the left with n_items: (B, L) → (B, L, K), and state l depends on
     y₁ … y_l alone, so that a training step can ask every position for its next item, and `[:, -1]` is the query of
-    the whole sequence. Users without a row in training are served alike: there are no user parameters. In training all
-    places of all histories count alike, strengths not regarded.
+    the whole sequence. New users need no training: there are no user parameters. In training all
+    places of all histories have the same weight; strengths are ignored.
 
     Positions are counted from the end (the last item has position `length` − 1), so more padding changes nothing.
-    Padding is never looked at; states at padding are 0, and so are those of an empty sequence. All weights begin at
-    a normal of deviation `std`, cut off at 2 std; `hidden` None is 4 · factors.
+    No other position attends to padding; states at padding are 0, and so are those of an empty sequence. All weights
+    begin at a normal of deviation `std`, cut off at 2 std; `hidden` None is 4 · factors.
 
     >>> model = SASRec(n_users=2, n_items=5, factors=4, length=3, heads=2).eval()
     >>> model.encode().queries(torch.tensor([[5, 0, 3]])).shape
@@ -77,12 +77,12 @@ class SASRec(Backbone):
 
     @classmethod
     def build(cls, data: Interactions, factors: int, **options: Any) -> Self:
-        """Make the backbone of `data`, which must know when things happened (`sequences(data, length)`)."""
+        """Make the backbone of `data`, which must have timestamps (`sequences(data, length)`)."""
         times_of(data)
         return super().build(data, factors, **options)
 
     def encode(self) -> Encoded:
-        """Return the way to the vectors; nothing is shared."""
+        """Return the functions to the vectors; nothing is precomputed."""
         return Encoded(self._states, self._items)
 
     def project_to_unit_ball(self) -> None:
@@ -116,9 +116,9 @@ class SASRec(Backbone):
 
 
 def _causal(real: Tensor) -> Tensor:
-    """Return which keys each position sees, (B, 1, L, L): real ones not after it, and itself.
+    """Return which keys each position attends to, (B, 1, L, L): real ones not after it, and itself.
 
-    Seeing itself keeps the softmax of a padding position from having no term; nobody else sees that position.
+    Attending to itself keeps the softmax of a padding position from having no term; no other position attends to it.
     """
     length = real.shape[1]
     past = torch.ones(length, length, dtype=torch.bool, device=real.device).tril()

@@ -1,4 +1,4 @@
-"""What each user met, in the order of time."""
+"""The history of each user: items in the order of time."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from taylorank.errors import DataError
 def sequences(data: Interactions, length: int) -> NDArray[np.int64]:
     """Return the last `length` items of each user, oldest first, (M, length), padded on the left with n_items.
 
-    Items of one moment stand in a random order, the one of `split_last`: an order by number could be learned, and would
-    not be there in life.
+    Items of one moment stand in a random order, the one of `split_last`: an order by number could be learned, and does
+    not exist in production.
 
     >>> data = Interactions.from_arrays(["ann", "ann", "bob"], ["tea", "milk", "tea"], timestamps=[2, 1, 1])
     >>> list(data.item_ids)

@@ -60,7 +60,7 @@ class TwoTower(Backbone):
         self.items = Tower(n_items, items, widths=widths, std=std, generator=generator)
 
     def encode(self) -> Encoded:
-        """Return the way to the vectors; nothing is shared."""
+        """Return the functions to the vectors; nothing is precomputed."""
         return Encoded(
             lambda users: self.users(users, self.similarity.query),
             lambda columns=None: self.items(columns, self.similarity.item),
@@ -96,10 +96,10 @@ class Tower(nn.Module):
         """Return `finish` of the vectors of the given numbers, (…, factors); None: of all."""
         if numbers is None:
             return finish(self._vectors(torch.arange(len(self.ids), device=self.ids.device)))
-        met = torch.zeros(len(self.ids), dtype=torch.bool, device=self.ids.device)
-        met[numbers] = True  # marking is linear, where torch.unique would sort
-        place = met.cumsum(0).sub_(1)
-        return functional.embedding(place[numbers], finish(self._vectors(met.nonzero().squeeze(1))))
+        used = torch.zeros(len(self.ids), dtype=torch.bool, device=self.ids.device)
+        used[numbers] = True  # marking is linear, where torch.unique would sort
+        place = used.cumsum(0).sub_(1)
+        return functional.embedding(place[numbers], finish(self._vectors(used.nonzero().squeeze(1))))
 
     def _vectors(self, numbers: Tensor) -> Tensor:
         states = functional.embedding(numbers, self.ids)

@@ -16,7 +16,6 @@ from taylorank.data.csr import CSR, Weights, freeze, indptr_of
 from taylorank.data.ids import Ids
 from taylorank.data.truth import Truth
 from taylorank.deprecation import also_named
-from taylorank.errors import ParameterError
 
 if TYPE_CHECKING:
     from taylorank.data.split import HeldOut
@@ -164,21 +163,9 @@ class Interactions:
 
     def to_frame(self, library: Literal["polars", "pandas", "pyarrow"] = "polars") -> Any:
         """Return the interactions as a table: user, item, strength and, if known, timestamp."""
-        import polars as pl
+        from taylorank.data.tables import interactions_table
 
-        columns = {
-            "user": self.users.take(self.by_user.row_of_entry()),
-            "item": self.items.take(self.by_user.indices),
-            "strength": np.array(self.strengths),
-        }
-        if self.timestamps is not None:
-            columns["timestamp"] = self.timestamps
-        schema = {"user": _id_type(self.users), "item": _id_type(self.items)}
-        frame = pl.DataFrame(columns, schema_overrides=schema)
-        convert = {"polars": lambda: frame, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow}
-        if library not in convert:
-            raise ParameterError(f"library={library!r} is unknown", f"choose from {', '.join(convert)}")
-        return convert[library]()
+        return interactions_table(self, library)
 
     def core(self, k: int | None = None, *, users: int | None = None, items: int | None = None) -> Interactions:
         """Keep the largest part where every user and every item has at least k interactions (k-core).
@@ -295,9 +282,3 @@ class Interactions:
 
 def _same_times(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
     return np.array_equal(a, b) if a is not None and b is not None else a is b
-
-
-def _id_type(ids: Ids) -> Any:
-    import polars as pl
-
-    return pl.String if ids.is_text else pl.Int64

@@ -1,17 +1,20 @@
-"""Tables (Parquet files, polars, pandas, pyarrow, dictionaries, records) as blocks of columns."""
+"""Tables (Parquet, polars, pandas, pyarrow, dictionaries, records) as blocks of columns; interactions as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from taylorank.data.ids import id_array
-from taylorank.errors import DataError
+from taylorank.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from taylorank.data.interactions import Interactions
 
 BATCH_ROWS = 1 << 21
 Rows = Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]
@@ -60,6 +63,25 @@ def _native_series(column: Any, name: str) -> pl.Series:
         return pl.Series(name, values)
     present = iter(column.drop_nulls().to_list())  # NumPy would turn integers with missing values into floats
     return object_series([None if is_missing else next(present) for is_missing in missing], name)
+
+
+def interactions_table(data: Interactions, library: str) -> Any:
+    """Return the interactions as a table of `library`: user, item, strength and, if known, timestamp."""
+    columns = {
+        "user": data.users.take(data.by_user.row_of_entry()),
+        "item": data.items.take(data.by_user.indices),
+        "strength": np.array(data.strengths),
+    }
+    if data.timestamps is not None:
+        columns["timestamp"] = data.timestamps
+    schema = {
+        side: pl.String if ids.is_text else pl.Int64 for side, ids in (("user", data.users), ("item", data.items))
+    }
+    frame = pl.DataFrame(columns, schema_overrides=schema)
+    convert = {"polars": lambda: frame, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow}
+    if library not in convert:
+        raise ParameterError(f"library={library!r} is unknown", f"choose from {', '.join(convert)}")
+    return convert[library]()
 
 
 def records_table(records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

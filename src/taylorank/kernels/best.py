@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
+from taylorank.kernels.checked import checked_factors, checked_indices
 
 MASKED_SHARE = 0.2  # of a catalogue, below which the allowed items are laid out by themselves
 REMEDY = "check the factors for values that are infinite or not a number"
@@ -28,7 +29,7 @@ class ItemVectors:
     """
 
     def __init__(self, factors: NDArray[Any]) -> None:
-        self.factors = _checked_factors(factors, "item_factors")
+        self.factors = _matrix(factors, "item_factors")
         self._panels: Any = None
 
     def __len__(self) -> int:
@@ -86,7 +87,7 @@ def top_k(
     """
     kept = isinstance(item_factors, ItemVectors)
     items = item_factors if isinstance(item_factors, ItemVectors) else ItemVectors(item_factors)
-    P, Q = _checked_factors(user_factors, "user_factors"), items.factors
+    P, Q = _matrix(user_factors, "user_factors"), items.factors
     if P.shape[1] != Q.shape[1]:
         raise ParameterError(
             f"users have {P.shape[1]} factors but items have {Q.shape[1]}", "pass the factors of one model"
@@ -103,7 +104,7 @@ def top_k(
         return reference.top_k(P, Q, k=k, scales=a, offsets=b, seen=seen, allowed=may_rank)
     ids, scores = _empty_lists(len(P), min(k, len(Q)))
     if ids.shape[1]:
-        rows = (None, None) if seen is None else (_index(seen.indptr, np.int64), _index(seen.indices, np.int32))
+        rows = (None, None) if seen is None else checked_indices(seen, name="seen")
         panels, lines = _chosen_panels(items, kept, may_rank, threads, lines=(a, b))
         try:
             backend.native.top_k(P, panels, *lines, *rows, ids, scores, threads=threads)
@@ -154,7 +155,7 @@ def top_k_scores(
     array([[ 1,  2,  0],
            [ 2,  0, -1]])
     """
-    given = _checked_factors(scores, "scores")
+    given = _matrix(scores, "scores")
     k, threads = _checked_length(k), backend.thread_count(num_threads)
     if backend.native is None:
         return reference.top_k_scores(given, k)
@@ -167,13 +168,8 @@ def top_k_scores(
     return reference.pad_lists(ids, best, k)
 
 
-def _checked_factors(factors: NDArray[Any], name: str) -> NDArray[np.float32]:
-    factors = np.asarray(factors)
-    if factors.dtype not in (np.float32, np.float64):
-        raise ParameterError(f"{name} are {factors.dtype}", "convert them with .astype(np.float32)")
-    if factors.ndim != 2:
-        raise ParameterError(f"{name} have shape {factors.shape}", "pass a matrix")
-    return np.ascontiguousarray(factors, dtype=np.float32)
+def _matrix(values: NDArray[Any], name: str) -> NDArray[np.float32]:
+    return np.ascontiguousarray(checked_factors(values, None, name=name), dtype=np.float32)
 
 
 def _checked_length(k: int) -> int:
@@ -193,16 +189,6 @@ def _checked_allowed(allowed: ArrayLike, n_items: int) -> NDArray[np.bool_]:
             f"allowed is {mask.dtype} {mask.shape} but there are {n_items} items", "pass one bool per item"
         )
     return mask
-
-
-def _index(array: NDArray[Any], dtype: type[np.integer[Any]]) -> NDArray[Any]:
-    array = np.asarray(array)
-    if array.ndim != 1 or not np.can_cast(array.dtype, dtype, "safe"):
-        raise ParameterError(
-            f"an index array of seen is {array.dtype} with shape {array.shape}",
-            f"make it one-dimensional and {np.dtype(dtype)}",
-        )
-    return np.ascontiguousarray(array, dtype=dtype)
 
 
 def _empty_lists(users: int, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

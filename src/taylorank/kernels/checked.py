@@ -9,30 +9,53 @@ from numpy.typing import ArrayLike, NDArray
 
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
+from taylorank.kernels.aligned import aligned_empty
 
 
-def checked_factors(factors: NDArray[Any], rows: CSR) -> NDArray[Any]:
-    """Return `factors` C-contiguous; raise unless they are (rows.n_columns, K), float32 or float64."""
+def checked_factors(factors: NDArray[Any], count: int | None, *, name: str = "factors") -> NDArray[Any]:
+    """Return `factors` C-contiguous; raise unless they are (count, K), float32 or float64 (None: any count)."""
     factors = np.asarray(factors)
     if factors.dtype not in (np.float32, np.float64):
-        raise ParameterError(f"factors are {factors.dtype}", "convert them with .astype(np.float32)")
-    if factors.ndim != 2 or len(factors) != rows.n_columns:
+        raise ParameterError(f"{name} are {factors.dtype}", "convert them with .astype(np.float32)")
+    if factors.ndim != 2:
+        raise ParameterError(f"{name} have shape {factors.shape}", "pass a matrix")
+    if count is not None and len(factors) != max(count, 0):
         raise ParameterError(
-            f"factors have shape {factors.shape} but the rows have {rows.n_columns} columns",
-            f"pass an array of shape ({rows.n_columns}, K)",
+            f"{name} have shape {factors.shape} but {count} rows are needed", f"pass an array of shape ({count}, K)"
         )
     return np.ascontiguousarray(factors)
 
 
-def checked_index(array: NDArray[Any], dtype: type[np.integer[Any]]) -> NDArray[Any]:
-    """Return an index array as `dtype`; raise unless it is one-dimensional and fits without loss."""
-    array = np.asarray(array)
-    if array.ndim != 1 or not np.can_cast(array.dtype, dtype, "safe"):
-        raise ParameterError(
-            f"an index array of the rows is {array.dtype} with shape {array.shape}",
-            f"make it one-dimensional and {np.dtype(dtype)}",
-        )
-    return np.ascontiguousarray(array, dtype=dtype)
+def checked_indices(rows: CSR, *, name: str = "the rows") -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return `indptr` as int64 and `indices` as int32; raise unless they are one-dimensional and fit without loss."""
+
+    def checked(array: NDArray[Any], dtype: type[np.integer[Any]]) -> NDArray[Any]:
+        array = np.asarray(array)
+        if array.ndim != 1 or not np.can_cast(array.dtype, dtype, "safe"):
+            raise ParameterError(
+                f"an index array of {name} is {array.dtype} with shape {array.shape}",
+                f"make it one-dimensional and {np.dtype(dtype)}",
+            )
+        return np.ascontiguousarray(array, dtype=dtype)
+
+    return checked(rows.indptr, np.int64), checked(rows.indices, np.int32)
+
+
+def checked_out(out: NDArray[Any] | None, shape: tuple[int, ...], *factors: NDArray[Any]) -> NDArray[Any]:
+    """Return `out`, or a new array; raise unless it is writeable, has this shape and the factors' type, and is apart.
+
+    A new one starts on a cache line.
+    """
+    dtype = factors[0].dtype
+    if out is None:
+        return aligned_empty(shape, dtype)
+    if out.shape != shape or out.dtype != dtype:
+        raise ParameterError(f"out is {out.dtype} {out.shape} but the result is {dtype} {shape}", "make them equal")
+    if not (out.flags.c_contiguous and out.flags.writeable):
+        raise ParameterError("out is read-only or not C-contiguous", "pass np.empty(shape, dtype)")
+    if any(np.may_share_memory(out, array) for array in factors):
+        raise ParameterError("out overlaps the factors", "pass another array")
+    return out
 
 
 def checked_array(values: ArrayLike, shape: tuple[int, ...], *, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:

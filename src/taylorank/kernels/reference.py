@@ -11,7 +11,7 @@ from scipy import sparse
 from taylorank.data.csr import CSR, INDEX_LIMIT
 from taylorank.errors import ParameterError
 
-BLOCK_CELLS = 1 << 20  # scores that a twin holds at a time
+BLOCK_CELLS = 1 << 20  # scores held at a time
 REMEDY = "build the rows with Interactions or from a SciPy matrix"
 
 

@@ -152,7 +152,7 @@ def _diagonals(system: RowSystem, factors: Array) -> Array:
 
 
 def _by_gradients(system: RowSystem, factors: Array, P: Array, steps: int) -> tuple[Array, Array]:
-    """Return the rows after `steps` conjugate-gradient steps, and on which of them they made sense."""
+    """Return the rows after `steps` conjugate-gradient steps, and for which of them they are valid."""
     residual = _right_sides(system, factors) - _product(system, factors, P)
     diagonal = _diagonals(system, factors)
     good = np.all((diagonal > 0) | (residual == 0), axis=1)

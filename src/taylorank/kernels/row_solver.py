@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -54,7 +56,7 @@ def row_solve(
     """
     if method not in METHODS:
         raise ParameterError(f"method is {method!r}", f"choose from {', '.join(METHODS)}")
-    factors = checked_factors(factors, system.rows)
+    factors = checked_factors(factors, system.rows.n_columns)
     check_finite(factors, name="factors")
     system = checked_system(system, factors.shape[1], factors.dtype)
     shape = (max(system.rows.n_rows, 0), factors.shape[1])
@@ -65,9 +67,10 @@ def row_solve(
         return aligned_empty(shape, factors.dtype)
     if method == "auto":
         method = "cholesky" if start is None or factors.shape[1] <= EXACT_UP_TO else "cg"
+    solve = partial(_solve, method=method, steps=steps, block=block, threads=threads)
     if method == "cholesky" or shape[0] < shape[1]:
-        return _solve(system, factors, method, start, steps, block, threads)
-    return _solve_rotated(system, factors, method, start, steps, block, threads)
+        return solve(system, factors, start)
+    return _solve_rotated(solve, system, factors=factors, start=start, threads=threads)
 
 
 def _checked_count(value: int, *, name: str) -> int:
@@ -77,29 +80,28 @@ def _checked_count(value: int, *, name: str) -> int:
 
 
 def _solve_rotated(
+    solve: Callable[..., NDArray[Any]],
     system: RowSystem,
+    *,
     factors: NDArray[Any],
-    method: str,
     start: NDArray[Any] | None,
-    steps: int,
-    block: int,
     threads: int,
 ) -> NDArray[Any]:
+    """Solve in the eigenbasis of G."""
     eigenvalues, vectors = np.linalg.eigh(system.gram.astype(np.float64))
     basis = vectors.astype(factors.dtype)
     rotated_start = None if start is None else small_product(start, basis, threads=threads)
     system = rotated(system, basis, eigenvalues, threads=threads)
-    result = _solve(
-        system, small_product(factors, basis, threads=threads), method, rotated_start, steps, block, threads
-    )
+    result = solve(system, small_product(factors, basis, threads=threads), rotated_start)
     return small_product(result, basis.T, out=rotated_start, threads=threads)
 
 
 def _solve(
     system: RowSystem,
     factors: NDArray[Any],
-    method: str,
     start: NDArray[Any] | None,
+    *,
+    method: str,
     steps: int,
     block: int,
     threads: int,

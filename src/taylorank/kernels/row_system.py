@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
-from taylorank.kernels.checked import checked_array, checked_index
+from taylorank.kernels.checked import checked_array, checked_indices
 from taylorank.kernels.small_products import small_product
 
 
@@ -48,7 +48,7 @@ class RowSystem:
 
 def checked_system(system: RowSystem, width: int, dtype: np.dtype[Any]) -> RowSystem:
     """Return the system with every array of the given type, contiguous, finite and of the right shape."""
-    indptr, indices = checked_index(system.rows.indptr, np.int64), checked_index(system.rows.indices, np.int32)
+    indptr, indices = checked_indices(system.rows)
     rows = CSR(indptr, indices, None, system.rows.n_columns)
     n_rows = max(rows.n_rows, 0)
     if (system.offsets is None) != (system.direction is None):

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
-from taylorank.kernels.aligned import aligned_empty
-from taylorank.kernels.checked import checked_factors, checked_index
+from taylorank.kernels.checked import checked_factors, checked_indices, checked_out
 
 
 def gather_sum(
@@ -35,10 +34,10 @@ def gather_sum(
     array([[6., 8.],
            [3., 4.]])
     """
-    factors = checked_factors(factors, rows)
+    factors = checked_factors(factors, rows.n_columns)
     values = _checked_weights(weights, rows, dtype=factors.dtype)
-    indptr, indices = checked_index(rows.indptr, np.int64), checked_index(rows.indices, np.int32)
-    target = _checked_out(out, (max(rows.n_rows, 0), factors.shape[1]), factors)
+    indptr, indices = checked_indices(rows)
+    target = checked_out(out, (max(rows.n_rows, 0), factors.shape[1]), factors)
     threads = backend.thread_count(num_threads)
     if backend.native is None:
         plain = CSR(indptr, indices, None, rows.n_columns)
@@ -64,17 +63,3 @@ def _checked_weights(weights: ArrayLike | None, rows: CSR, *, dtype: np.dtype[An
             f"weights have shape {array.shape} but there are {rows.nnz} entries", "pass one weight per entry"
         )
     return np.ascontiguousarray(array, dtype=dtype)
-
-
-def _checked_out(out: NDArray[Any] | None, shape: tuple[int, int], factors: NDArray[Any]) -> NDArray[Any]:
-    if out is None:
-        return aligned_empty(shape, factors.dtype)
-    if out.shape != shape or out.dtype != factors.dtype:
-        raise ParameterError(
-            f"out is {out.dtype} {out.shape} but the result is {factors.dtype} {shape}", "make them equal"
-        )
-    if not (out.flags.c_contiguous and out.flags.writeable):
-        raise ParameterError("out is read-only or not C-contiguous", "pass np.empty(shape, dtype)")
-    if np.may_share_memory(out, factors):
-        raise ParameterError("out overlaps factors", "pass another array")
-    return out

@@ -1,4 +1,4 @@
-"""How many threads a stretch of work may use, without handing a number through every call."""
+"""How many threads a block of code may use, without passing a number through every call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 @contextmanager
 def threads(count: int | None) -> Iterator[None]:
-    """Within the block kernels use `count` threads unless told otherwise; None changes nothing.
+    """Within the block kernels use `count` threads unless a call gives another number; None changes nothing.
 
     Native kernels give the same bits for any number, so results do not depend on it. BLAS, which the small dense steps
     use, is left alone for that reason: from about 128 columns on, OpenBLAS rounds differently on another number of

@@ -37,7 +37,7 @@ class Criterion(nn.Module):  # type: ignore[misc, unused-ignore]
         return queries, items
 
     def scored(self, queries: Tensor, items: ItemVectors) -> tuple[Tensor, ItemVectors]:
-        """Return vectors, and a function to vectors, whose inner product ranks: for draws that look at scores."""
+        """Return vectors, and a function to vectors, whose inner product ranks: for samplers that use scores."""
         return queries, items
 
     def after_step(self) -> None:
@@ -175,7 +175,7 @@ class BoundaryCriterion(SampledCriterion):
 
 
 def required(negatives: Negatives | None) -> Negatives:
-    """Return the negatives, which a sampled loss cannot do without."""
+    """Return the negatives, which a sampled loss needs."""
     if negatives is None:
         raise ParameterError("this loss needs negatives", "draw some with a sampler")
     return negatives

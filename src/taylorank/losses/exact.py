@@ -31,7 +31,7 @@ class RowLoss(Protocol):
 
 
 def row_loss(loss: RowLoss, scores: Tensor, rows: Tensor, columns: Tensor, *, mask: Tensor | None) -> Tensor:
-    """Return ℓ (P,) of scores (B, N); items under the mask are no candidates, and positives there are worth 0."""
+    """Return ℓ (P,) of scores (B, N); masked items are no candidates, and masked positives have loss 0."""
     if scores.ndim != 2:
         raise ParameterError(f"scores have {scores.ndim} dimensions", "give a matrix, queries × items")
     if mask is not None and mask.shape != scores.shape:

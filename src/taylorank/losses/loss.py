@@ -36,7 +36,7 @@ class Sizes:
     n_users: int
     n_items: int
     factors: int
-    popularity: Tensor | None  # (N,) how often each item was met
+    popularity: Tensor | None  # (N,) Σ_x r_xy of each item
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Loss:
 
     @property
     def batch_of(self) -> Literal["users", "pairs"]:
-        """What a step takes: users with all that they met if the work is per query, pairs if it is per positive."""
+        """What a step takes: users with all their items if the work is per query, pairs if it is per positive."""
         return "users" if self.kind in ("exact", "product") else "pairs"
 
     @property

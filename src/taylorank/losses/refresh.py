@@ -7,9 +7,9 @@ the background of all queries is restored by n items y ~ q, encoded for this pur
     + mean over the draws of  v_y · h + ½ v_yᵀ H v_y  less its own value,    H = Σ_x W_x u_xu_xᵀ,  h = Σ_x W_x u_x
                                                                             (RG×: h = Σ_x W_x u_x − H m̂)
 
-whose expected gradient is that of the exact loss through m and G, when m̂ and Ĝ are those of now (W_x is the total
+whose expected gradient is that of the exact loss through m and G, when m̂ and Ĝ are up to date (W_x is the total
 weight of a query's positives). With `query_decay` > 0 h and H are means over the last 1/(1 − query_decay) batches:
-less noise, but the items then answer to queries of the past, which can make both sides circle.
+less noise, but the items then follow the queries of past steps, which can make training oscillate.
 
 m̂ and Ĝ are computed anew from all items every `refresh` steps, or, with refresh="average", moved at each step towards
 those of the draws, m̂ ← decay · m̂ + (1 − decay) · mean of the draws: only the first step looks at all items (Krichene
@@ -118,7 +118,7 @@ class RefreshCriterion(ProductCriterion):
             return h, H
         weight = totals.sum()
         share = (1 - self.query_decay) / (1 - self.query_decay ** int(self.steps))  # a mean from the first step on
-        if not weight:  # a batch that counts for nothing says nothing
+        if not weight:  # a batch without weight changes nothing
             return h, H
         self.query_mean.lerp_((h / weight).to(self.query_mean.dtype), share)
         self.query_gram.lerp_((H / weight).to(self.query_gram.dtype), share)
@@ -126,7 +126,7 @@ class RefreshCriterion(ProductCriterion):
 
     @torch.no_grad()
     def _update(self, items: Any, drawn: Tensor) -> None:
-        """Bring m̂ and Ĝ nearer to those of now; the first step looks at all items."""
+        """Bring m̂ and Ĝ nearer to the current moments; the first step reads all items."""
         if int(self.steps) == 0 or (self.refresh != "average" and int(self.steps) % int(self.refresh) == 0):
             mean, gram = torch.zeros_like(self.mean), torch.zeros_like(self.gram)
             for vectors, q in self._all_items(items):

@@ -1,10 +1,10 @@
-"""Every loss by its name, with all that is declared of it; torch is not needed to read it."""
+"""Every loss by its name, with all that is declared about it; torch is not needed to read it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from taylorank.errors import ParameterError
+from taylorank.checks import check_name
 from taylorank.losses.loss import Loss, Properties
 
 Options = dict[str, Any]
@@ -262,7 +262,4 @@ def get(name: str) -> Loss:
     >>> get("bpr").formula
     '−(1/n) Σ_j log σ(o_y − o_j)'
     """
-    try:
-        return LOSSES[name]
-    except (KeyError, TypeError):  # a list is no key
-        raise ParameterError(f"no loss is called {name!r}", f"choose from {', '.join(LOSSES)}") from None
+    return check_name(name, LOSSES, "loss")

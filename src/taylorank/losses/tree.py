@@ -42,7 +42,7 @@ def balanced_tree(n_items: int) -> Tree:
 
 
 def huffman_tree(popularity: NDArray[np.floating]) -> Tree:
-    """Return the tree with the least Σ_y popularity_y · depth_y; items nobody met count as met once.
+    """Return the tree with the least Σ_y popularity_y · depth_y; an item without interactions counts 1.
 
     >>> huffman_tree(np.array([8.0, 1.0, 1.0, 1.0])).depth[3:].tolist()
     [1, 3, 3, 2]

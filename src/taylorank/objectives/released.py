@@ -21,7 +21,7 @@ from taylorank.objectives.weighted import Weighted, check_weighted, strengths_of
 def released_objective(
     data: Interactions, *, alpha: float, beta: float, regularization: float, own_penalty: float
 ) -> Weighted:
-    """Return L above; `own_penalty` is κ. Strengths multiply what is said of observed pairs."""
+    """Return L above; `own_penalty` is κ. Strengths multiply the terms of observed pairs."""
     check_weighted(data, alpha=alpha, beta=beta, regularization=regularization)
     if beta > 1:
         raise ParameterError(f"beta={beta} makes the Gram matrix negative", "use 0 to 1")

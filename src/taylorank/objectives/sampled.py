@@ -140,7 +140,7 @@ def _constant(
 
 @dataclass(frozen=True, eq=False)
 class SampledRGX:
-    """Sampled RG×: rows of P are tilted by their mean scores; rows of Q meet in two vectors."""
+    """Sampled RG×: rows of P have a rank-two term each; rows of Q are coupled through two vectors."""
 
     solvers: ClassVar[tuple[str, ...]] = ("row_als",)  # weights by cell: a matrix for every row
 
@@ -202,10 +202,10 @@ class SampledRGX:
 
             A_y Q_y = b_y − q_y g + α B_y m + q_y (α z + (β − α) G m)
 
-        Given (m, z) the rows are apart; (m, z) itself solves a linear system of size 2K, by GMRES from that of `start`.
+        Given (m, z) the rows are independent; (m, z) itself solves a linear system of size 2K, by GMRES from `start`.
         """
         solve = _ItemStep(self, user_factors)
-        return solve.system(*solve.meeting_point(start))
+        return solve.system(*solve.coupling(start))
 
     def loss(self, user_factors: Floats, item_factors: Floats) -> float:
         """Return the loss exactly, in O(nnz·K + (M + N)·K²) and without M × N memory."""
@@ -249,7 +249,7 @@ class _ItemStep:
             direction=direction,
         )
 
-    def meeting_point(self, start: Floats | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def coupling(self, start: Floats | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(m, z) of the solution."""
         width = self.P.shape[1]
 
@@ -258,16 +258,16 @@ class _ItemStep:
 
         def step(vector: NDArray[np.float64], constant: float) -> NDArray[np.float64]:
             system = self.system(*halves(vector), constant=constant)
-            return self.meet(row_solve(system, self.P, method="cholesky"))
+            return self.coupling_of(row_solve(system, self.P, method="cholesky"))
 
         zero = np.zeros(2 * width)
         operator = LinearOperator((2 * width, 2 * width), matvec=lambda v: v - step(v, 0.0), dtype=np.float64)
-        first = zero if start is None else self.meet(start)
+        first = zero if start is None else self.coupling_of(start)
         precision = 10 * float(np.finfo(self.P.dtype).eps)
         solution, _ = gmres(operator, step(zero, 1.0), x0=first, rtol=precision, restart=2 * width, maxiter=1)
         return halves(solution)
 
-    def meet(self, item_factors: Floats) -> NDArray[np.float64]:
+    def coupling_of(self, item_factors: Floats) -> NDArray[np.float64]:
         """Return (m, z) of Q, z = Σ_x P_x (P_x · f_x) with f_x = u_x Σ_y r_xy Q_y."""
         Q = item_factors.astype(np.float64)
         sums = gather_sum(self.by_user, Q)

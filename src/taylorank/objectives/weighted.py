@@ -122,9 +122,9 @@ class Weighted:
 def _by_column(rows: CSR, values: Floats | float) -> Floats | float:
     if np.ndim(values) == 0:
         return values
-    turned = CSR(rows.indptr, rows.indices, np.asarray(values), rows.n_columns).transpose().weights
-    assert turned is not None
-    return turned
+    transposed = CSR(rows.indptr, rows.indices, np.asarray(values), rows.n_columns).transpose().weights
+    assert transposed is not None
+    return transposed
 
 
 def weighted_gram(factors: Floats, weights: NDArray[np.float64]) -> NDArray[np.float64]:

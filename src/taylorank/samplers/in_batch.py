@@ -21,8 +21,8 @@ class InBatchSampler:
     """The batch's own positives serve as negatives for all its rows; q_y = popularity_y / Σ popularity.
 
     No item vector is computed that the batch does not need anyway. `mask` hides draws that equal the positive and,
-    with `positives`, those that the user has met. A batch with more than `limit` positives offers `limit` of them,
-    drawn with replacement, because the scores take P × limit; `n` is not looked at.
+    with `positives`, those that the user has seen. A batch with more than `limit` positives offers `limit` of them,
+    drawn with replacement, because the scores take P × limit; `n` is ignored.
 
     >>> sampler = InBatchSampler(n_items=3, popularity=[1, 1, 2])
     >>> batch = Positives(torch.tensor([0, 1]), torch.tensor([2, 0]), torch.ones(2))

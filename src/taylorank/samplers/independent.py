@@ -1,9 +1,9 @@
 """Independent draws from a fixed proposal: uniform, and popularity to a power.
 
-With `positives` (the seen items of every user), a draw that the user has met is drawn again, `rounds` times at most,
+With `positives` (the seen items of every user), a draw that the user has seen is drawn again, `rounds` times at most,
 and what still hits is masked. `log_q` stays that of the proposal. Given that no positive is drawn, the probability is
-q_y / (1 − Σ_{z seen} q_z), so every negative of a user has the same −log(1 − Σ q_z) too little: next to nothing
-unless the user has met a good part of the proposal's mass.
+q_y / (1 − Σ_{z seen} q_z), so every negative of a user has the same −log(1 − Σ q_z) too little: negligible
+unless the user has seen a good part of the proposal's mass.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROUNDS = 8
 
 
 class IndependentSampler:
-    """n independent draws from `proposal` for each positive, those that the user has met drawn again."""
+    """n independent draws from `proposal` for each positive, those that the user has seen drawn again."""
 
     def __init__(
         self, proposal: Proposal, n_items: int, *, positives: CSR | None, device: torch.device, rounds: int
@@ -45,7 +45,7 @@ class IndependentSampler:
         users: Tensor | None = None,
         generator: torch.Generator,
     ) -> Negatives:
-        """Draw n negatives for each positive; scores are not looked at."""
+        """Draw n negatives for each positive; scores are not used."""
         shape = (len(positives.rows), check_whole(n, "n"))
         whose = None if self.seen is None else users_of_positives(positives, users)
         columns, mask = self.columns(shape, users=whose, generator=generator)
@@ -86,7 +86,7 @@ class UniformSampler(IndependentSampler):
 
 
 class PopularitySampler(IndependentSampler):
-    """q_y ∝ max(popularity_y, 1)^β, with β = `exponent`: 1 is popularity, 0 uniform, ¾ word2vec's habit.
+    """q_y ∝ max(popularity_y, 1)^β, with β = `exponent`: 1 is popularity, 0 uniform, ¾ as in word2vec.
 
     >>> sampler = PopularitySampler(n_items=3, popularity=[0, 1, 3], exponent=1.0)
     >>> sampler.proposal.log_q(torch.arange(3)).exp()

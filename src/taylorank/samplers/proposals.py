@@ -83,7 +83,7 @@ class PowerProposal:
 
 
 def powers(popularity: Any, exponent: float) -> NDArray[np.float64]:
-    """Return q ∝ max(popularity, 1)^β, which gives items nobody met a share too; sums to 1.
+    """Return q ∝ max(popularity, 1)^β, which is positive for items without interactions too; sums to 1.
 
     >>> powers([0, 1, 3], 1.0)
     array([0.2, 0.2, 0.6])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from taylorank.errors import ParameterError
+from taylorank.checks import check_name
 from taylorank.torch_extra import import_with_torch
 
 if TYPE_CHECKING:
@@ -76,12 +76,9 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> RegisteredSampler:
-    """Return what is registered of the sampler called `name`.
+    """Return what is registered for the sampler called `name`.
 
     >>> get("dynamic").options["pool"]
     16
     """
-    try:
-        return SAMPLERS[name]
-    except (KeyError, TypeError):  # a list is no key
-        raise ParameterError(f"no sampler is called {name!r}", f"choose from {', '.join(SAMPLERS)}") from None
+    return check_name(name, SAMPLERS, "sampler")

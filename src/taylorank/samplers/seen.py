@@ -39,7 +39,7 @@ class Seen:
     def contains(self, users: Tensor, columns: Tensor) -> Tensor:
         """Return whether each pair is in the set; users and columns broadcast."""
         keys = users * self.n_items + columns
-        if keys.is_cuda:  # searching for all is quicker than waiting to know which are worth it
+        if keys.is_cuda:  # searching for all is quicker than waiting to know which pass the filter
             at = torch.searchsorted(self._keys, keys).clamp_(max=len(self._keys) - 1)
             return self._keys[at] == keys
         flat = keys.reshape(-1)
@@ -61,8 +61,8 @@ def draw_unseen(
 ) -> tuple[Tensor, Tensor]:
     """Return (P, n) draws and the mask of those that are still positives of their user after `rounds` redraws.
 
-    A draw that is a positive of the user is drawn again. The number of rounds is fixed, so that a user who has
-    met everything cannot hold up a batch.
+    A draw that is a positive of the user is drawn again. The number of rounds is fixed, so that a user with
+    all items cannot hold up a batch.
     """
     columns = propose(shape)
     mask = seen.contains(users[:, None], columns)

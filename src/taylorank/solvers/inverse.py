@@ -14,7 +14,7 @@ Strip = NDArray[np.float64]
 
 
 class SingularError(ParameterError):
-    """A matrix has no inverse, or none that double precision can tell."""
+    """A matrix is singular, or too close to it for double precision."""
 
 
 def invert_in_place(strips: list[Strip], *, after_strip: Callable[[int], object] = lambda _: None) -> None:
@@ -29,8 +29,8 @@ def invert_in_place(strips: list[Strip], *, after_strip: Callable[[int], object]
     4 N² bytes. (LAPACK's `potrf` on the whole matrix takes twice the memory, and OpenBLAS crashes in it, as in `syrk`,
     from about 16,000 columns on two threads.)
 
-    `after_strip` hears how many columns are done. A matrix that is not positive definite, or whose condition number in
-    the 1-norm is beyond double precision, raises SingularError.
+    `after_strip` is called with the number of columns done. A matrix that is not positive definite, or whose condition
+    number in the 1-norm is beyond double precision, raises SingularError.
 
     >>> strips = [np.array([[2.0], [1.0]], order="F"), np.array([[2.0]])]
     >>> invert_in_place(strips)

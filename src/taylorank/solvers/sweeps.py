@@ -74,8 +74,8 @@ def run_sweeps(
     """Return (P, Q) of the last sweep.
 
     Stops after sweep number `most`, when `callback` returns True, or when a sweep lowers the loss L by ≤
-    `tolerance` · (L(0) − L), L(0) = `zero_loss` being that of zero factors: sparse data leave most of L(0) to nobody,
-    so a decrease relative to L itself would stop too early. With tolerance 0 all sweeps run.
+    `tolerance` · (L(0) − L), L(0) = `zero_loss` being that of zero factors: on sparse data most of L(0) remains at the
+    optimum, so a decrease relative to L itself would stop too early. With tolerance 0 all sweeps run.
     `keep` receives every sweep but the last: a fit that is taken up from any of these ends at the same one.
     """
     began = time.perf_counter()

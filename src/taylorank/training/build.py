@@ -40,11 +40,11 @@ def build(model: Neural, data: Interactions, *, device: str, popularity: NDArray
     of_loss, of_backbone, of_sampler = options_by_part(model)
     encoder = _backbone(model, data, of_backbone)
     summed: NDArray[Any] = np.bincount(data.by_user.indices, weights=data.strengths, minlength=data.n_items)
-    met = summed if popularity is None else popularity
+    counts = summed if popularity is None else popularity
     criterion = losses.get(model.loss).criterion(
-        n_users=data.n_users, n_items=data.n_items, factors=encoder.width, popularity=_counts(met), **of_loss
+        n_users=data.n_users, n_items=data.n_items, factors=encoder.width, popularity=_counts(counts), **of_loss
     )
-    sampler = _sampler(model, data, met, device=device, options=of_sampler)
+    sampler = _sampler(model, data, counts, device=device, options=of_sampler)
     return Parts(encoder.to(device), criterion.to(device), sampler)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEFAULT_BACKBONE, DEFAULT_SAMPLER = "mf", "uniform"
 SECOND_ORDER = "newton"
 SPARSE = "sparse-adam"
-OF_SECOND_ORDER = ("float32", "float64")  # precisions
+NEWTON_PRECISIONS = ("float32", "float64")
 
 
 def is_composition(name: str) -> bool:
@@ -61,7 +61,7 @@ def default_sampler(loss: str, sampler: str | None) -> str | None:
 def default_penalty(model: Neural) -> float:
     """Return λ for a model whose regularization is "auto".
 
-    Inner products on plain factors fit the training data as closely as one lets them: they need a penalty. A graph
+    Inner products on plain factors overfit the training data without a penalty. A graph
     smooths already, cosines are bounded, distances lie in a ball; what is trained by Newton's method has the λ of RG2.
 
     >>> from taylorank.training import Neural
@@ -133,7 +133,7 @@ def _check_sampler(loss: losses.Loss, sampler: samplers.RegisteredSampler) -> No
     if loss.needs_log_q and not sampler.knows_log_q:
         able = " or ".join(one.name for one in samplers.SAMPLERS.values() if one.knows_log_q)
         raise ParameterError(
-            f"{loss.name} needs the probability of each draw, which sampler={sampler.name!r} cannot tell",
+            f"{loss.name} needs the probability of each draw, which sampler={sampler.name!r} does not know",
             f"choose {able}, or sampled-softmax as the loss",
         )
 
@@ -163,9 +163,9 @@ def _check_second_order(model: Neural, loss: losses.Loss, backbone: backbones.Re
             f"newton needs one vector per user, and {backbone.name} has one for every place of a history",
             f"choose {', '.join(able[:-1])} or {able[-1]}, or optimizer='adam'",
         )
-    if model.precision not in OF_SECOND_ORDER:
+    if model.precision not in NEWTON_PRECISIONS:
         raise ParameterError(
-            f"newton cannot use precision={model.precision!r}", f"choose {' or '.join(OF_SECOND_ORDER)}"
+            f"newton cannot use precision={model.precision!r}", f"choose {' or '.join(NEWTON_PRECISIONS)}"
         )
     if model.compile:
         raise ParameterError("newton has no step to compile", "leave out compile, or choose optimizer='adam'")

@@ -14,12 +14,12 @@ Product = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """d with H d ≈ −g, and what the quadratic model says of it."""
+    """d with H d ≈ −g, and what the quadratic model predicts for it."""
 
     step: Tensor
     residual: Tensor  # −g − H d
     steps: int
-    is_convex: bool  # False: negative curvature was met
+    is_convex: bool  # False: negative curvature was found
 
     def curvature(self, gradient: Tensor) -> float:
         """dᵀH d, without another product."""

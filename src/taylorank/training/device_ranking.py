@@ -1,4 +1,4 @@
-"""The best items of users, by inner products or by scores made there, on a CUDA device."""
+"""The best items of users, by inner products or by scores computed there, on a CUDA device."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ from taylorank.errors import ParameterError, TrainingWarning
 from taylorank.training.pair_objective import Pair
 
 Values = tuple[Tensor, ...]  # one per parameter
-SOME = 16  # rows that are encoded twice, to see that nothing is random
+CHECKED_ROWS = 16  # encoded twice, to see that nothing is random
 
-with warnings.catch_warnings():  # the first jvp loads torch's own rules, with a warning that no user can mend
+with warnings.catch_warnings():  # the first jvp loads torch's own rules, with a warning that users can do nothing about
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     jvp(torch.sin, (torch.zeros(()),), (torch.zeros(()),))
 
@@ -117,10 +117,10 @@ class Encoders:
     def _check_repeatable(self) -> None:
         """Refuse what is random without a module that says so, such as functional.dropout."""
         for name, side, count in zip(("users", "items"), self.module, self.counts, strict=True):
-            numbers = torch.arange(min(SOME, count), device=self.parameters[0].device)
+            numbers = torch.arange(min(CHECKED_ROWS, count), device=self.parameters[0].device)
             if not torch.allclose(side(numbers), side(numbers), rtol=1e-3, equal_nan=True):
                 raise ParameterError(
-                    f"the encoder of the {name} gives other vectors each time it is asked", "take out what is random"
+                    f"the encoder of the {name} gives other vectors at each call", "take out what is random"
                 )
 
     def _split(self, flat: Tensor) -> Values:
@@ -244,7 +244,7 @@ def check_deterministic(module: nn.Module) -> None:
         if part.training and isinstance(part, nn.modules.dropout._DropoutNd) and part.p > 0:
             part.eval()
             warnings.warn(
-                f"{kind} ({name}) is switched off: second-order steps need the same loss each time they ask",
+                f"{kind} ({name}) is switched off: second-order steps need a loss that is the same at each call",
                 TrainingWarning,
                 stacklevel=3,
             )

@@ -1,7 +1,7 @@
 """Batches of a training set, cut on the device without a loop over users or pairs.
 
 Which batches a loss wants depends on where its work lies. A loss that looks at all items does its work once per query,
-so a batch is some users with all that they met. A loss with draws does its work per positive, so a batch is some
+so a batch is some users with all their items. A loss with draws does its work per positive, so a batch is some
 positives. A sequence model reads histories, so a batch is some users, with one positive per place in the history.
 """
 
@@ -57,7 +57,25 @@ def pair_weights(data: Interactions, context_exponent: float) -> NDArray[np.floa
     return weights
 
 
-class UserFeed:
+class Shuffled:
+    """Cuts `users`, the user of each entry, into batches in a random order."""
+
+    users: Tensor
+    batch_size: int
+    device: str
+
+    @property
+    def steps(self) -> int:
+        """Batches in a pass."""
+        return -(-len(self.users) // self.batch_size)
+
+    def shuffled(self, generator: torch.Generator) -> tuple[Tensor, ...]:
+        """Return the positions in `users` of each batch."""
+        order = torch.randperm(len(self.users), generator=generator, device=self.device)
+        return torch.split(order, self.batch_size)
+
+
+class UserFeed(Shuffled):
     """Batches of users with all their positives, for losses over all items."""
 
     def __init__(self, data: Interactions, *, weights: NDArray[np.float32], batch_size: int, device: str) -> None:
@@ -67,19 +85,14 @@ class UserFeed:
         self.starts = torch.as_tensor(rows.indptr[:-1].astype(np.int64), device=device)
         self.columns = torch.as_tensor(rows.indices.astype(np.int64), device=device)
         self.weights = torch.as_tensor(weights, device=device)
-        self.users = torch.nonzero(self.lengths).flatten()  # (M',) those who met something
+        self.users = torch.nonzero(self.lengths).flatten()  # (M',) those with interactions
         self.batch_size = min(batch_size, len(self.users))
         self.weight_per_user = float(weights.sum(dtype=np.float64)) / len(self.users)
 
-    @property
-    def steps(self) -> int:
-        """Batches in a pass."""
-        return -(-len(self.users) // self.batch_size)
-
     def batches(self, generator: torch.Generator) -> Iterator[Batch]:
         """Users in a random order."""
-        order = self.users[torch.randperm(len(self.users), generator=generator, device=self.device)]
-        for users in torch.split(order, self.batch_size):
+        for places in self.shuffled(generator):
+            users = self.users[places]
             yield Batch(users, users, self.positives(users), self.weight_per_user * len(users))
 
     def positives(self, users: Tensor) -> Positives:
@@ -91,7 +104,7 @@ class UserFeed:
         return Positives(rows, self.columns[places], self.weights[places])
 
 
-class PairFeed:
+class PairFeed(Shuffled):
     """Batches of positives, for losses with draws and for trees."""
 
     def __init__(self, data: Interactions, *, weights: NDArray[np.float32], batch_size: int, device: str) -> None:
@@ -102,28 +115,22 @@ class PairFeed:
         self.batch_size = min(batch_size, len(self.users))
         self.mean_weight = float(weights.mean(dtype=np.float64))
 
-    @property
-    def steps(self) -> int:
-        """Batches in a pass."""
-        return -(-len(self.users) // self.batch_size)
-
     def batches(self, generator: torch.Generator) -> Iterator[Batch]:
         """Pairs in a random order."""
-        order = torch.randperm(len(self.users), generator=generator, device=self.device)
         rows = torch.arange(self.batch_size, device=self.device)
-        for places in torch.split(order, self.batch_size):
+        for places in self.shuffled(generator):
             users = self.users[places]
             positives = Positives(rows[: len(places)], self.columns[places], self.weights[places])
             yield Batch(users, users, positives, self.mean_weight * len(places))
 
 
-class SequenceFeed:
+class SequenceFeed(Shuffled):
     """Batches of histories; the positive of each place is the item that came next."""
 
     def __init__(self, histories: NDArray[np.int64], *, padding: int, batch_size: int, device: str) -> None:
         long_enough = (histories != padding).sum(axis=1) > 1
         if not long_enough.any():
-            raise DataError("no user met two items, so no item comes next", "give longer histories, or use mf")
+            raise DataError("no user has two items, so no item comes next", "give longer histories, or use mf")
         self.users = torch.as_tensor(np.flatnonzero(long_enough), device=device)
         self.histories = torch.as_tensor(histories, device=device)  # (M, L + 1)
         self.padding, self.device = padding, device
@@ -131,15 +138,10 @@ class SequenceFeed:
         pairs = int((histories[:, :-1] != padding).sum())
         self.pairs_per_user = pairs / len(self.users)
 
-    @property
-    def steps(self) -> int:
-        """Batches in a pass."""
-        return -(-len(self.users) // self.batch_size)
-
     def batches(self, generator: torch.Generator) -> Iterator[Batch]:
         """Users in a random order."""
-        order = self.users[torch.randperm(len(self.users), generator=generator, device=self.device)]
-        for users in torch.split(order, self.batch_size):
+        for chosen in self.shuffled(generator):
+            users = self.users[chosen]
             histories = self.histories[users]
             places = histories[:, :-1] != self.padding  # (B, L)
             columns = histories[:, 1:][places]

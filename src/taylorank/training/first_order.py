@@ -15,7 +15,7 @@ from taylorank.training.build import Parts
 from taylorank.training.feeds import Batch, Feed
 from taylorank.training.schedules import make_optimizer, rate_at
 
-CHECK_EVERY = 64  # steps between looks at the loss: a look waits for the device
+CHECK_EVERY = 64  # steps between checks of the loss: a check waits for the device
 
 
 @dataclass(frozen=True)

@@ -123,12 +123,12 @@ class Neural(FactorModel, Recommender):
 
     @property
     def steps_compare(self) -> bool:
-        """Whether two fits can be compared on the way: a rate that falls to 0 by the last epoch makes late winners."""
+        """Whether unfinished fits can be compared; with a falling rate some improve in the last epochs only."""
         return self.optimizer == "newton" or self.schedule == "constant"
 
     def _build_ranker(self) -> Ranker:
         vectors = Vectors(self.user_factors, ItemVectors(self.item_factors))
-        if find_spec("torch") is None and self.ranks_by_products:  # a file is ranked without torch
+        if find_spec("torch") is None and self.ranks_by_products:  # a saved model ranks without torch
             return self._ranker_with(vectors=vectors)
         require_torch()
         from taylorank.training.restore import SequenceFoldIn, device_ranking, tree_row_scores
@@ -145,7 +145,7 @@ class Neural(FactorModel, Recommender):
         return backbones.get(self.backbone).takes == "sequences"
 
     def fold_in(self, histories: Any) -> Self:
-        """Return this model for other users, given what they met, for a backbone that reads histories (sasrec).
+        """Return this model for other users, given their histories, for a backbone that reads histories (sasrec).
 
         The other backbones learn a vector per user by descent; a closed-form model folds users in exactly.
         """
@@ -171,11 +171,11 @@ class Neural(FactorModel, Recommender):
     ) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
-        `callback` hears of every epoch (`FitProgress`) and stops the fit by returning True. With `valid` the `metric`
-        is measured after each epoch; the fit stops when it has not improved for `patience` epochs and keeps the best.
-        `start`, a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is low (for
-        newton as they are). If the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call
-        goes on from there, on the CPU to the same bits. A fit that does not end leaves the model as it was.
+        `callback` is called after every epoch (`FitProgress`) and stops the fit by returning True. With `valid` the
+        `metric` is measured after each epoch; the fit stops when it has not improved for `patience` epochs and keeps
+        the best. `start`, a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is
+        low (for newton as they are). If the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the
+        same call continues from there, on the CPU to the same bits. A fit that fails leaves the model as it was.
         """
         require_torch()
         from taylorank.training.run import run_training
@@ -197,7 +197,7 @@ class Neural(FactorModel, Recommender):
         check_parameters(self)
         check_whole(self.random_state, "random_state", least=0)
         if self.temperature == 0:
-            raise ParameterError("temperature=0 divides by nothing", "give a positive number, such as 0.1, or None")
+            raise ParameterError("temperature=0 divides by zero", "give a positive number, such as 0.1, or None")
         if isinstance(self.negatives, bool) or not float(self.negatives).is_integer() or self.negatives < 1:
             raise ParameterError(f"negatives={self.negatives!r} is not a count", "give 1 or more")
         if not isinstance(self.compile, bool):

@@ -6,7 +6,7 @@ f is a `PairObjective`; its value, gradient and curvature come through Gram matr
 Gauss-Newton part, which is positive semidefinite but does not give superlinear convergence here: at the optimum of a
 rank-K model the residuals are large. CG stops at the forcing tolerance η = min(½, √(|g|/max |g|)), or at negative
 curvature, which it follows. ρ comes from backtracking. μ (Levenberg-Marquardt) rises where the quadratic model
-promises more than the step holds, and falls where it keeps its word.
+predicts a larger decrease than the step gives, and falls where the two agree.
 
 Nocedal, Wright, "Numerical Optimization", chapter 7; Yuan et al., "Efficient optimization for extreme similarity
 learning", KDD 2021, for the products over all pairs.
@@ -43,7 +43,7 @@ class NewtonRecipe:
     curvature: str = "hessian"  # or "gauss-newton"
     cg_steps: int = 100  # at most, per iteration
     damping: float = 1e-2  # μ at first
-    tolerance: float = 1e-9  # stop when the model promises less than this share of what has been gained
+    tolerance: float = 1e-9  # stop when the predicted decrease is below this share of the decrease so far
 
     def __post_init__(self) -> None:
         check_whole(self.cg_steps, "cg_steps")
@@ -61,10 +61,10 @@ class NewtonStep:
     loss: float  # after it
     gradient: float  # |g| before it
     cg_steps: int
-    ratio: float  # of the decrease that happened to the one that the quadratic model promised
+    ratio: float  # of the actual decrease to the one that the quadratic model predicts
     rate: float  # ρ
     damping: float  # μ that was used
-    convex: bool  # False: CG met negative curvature
+    convex: bool  # False: CG found negative curvature
     seconds: float
 
 
@@ -108,13 +108,13 @@ class NewtonCG:
         self.largest_gradient = max(self.largest_gradient, size)
         used, shape = self.damping, self._shape(g)
         found = self._direction(g, shape, size)
-        promised = self._promise(g, found, 1.0, shape)
+        predicted = self._predicted_decrease(g, found, 1.0, shape)
         rate, point, loss = self._search(g, found, size)
-        ratio = (self.loss - loss) / max(self._promise(g, found, rate, shape), 1e-300) if rate else 0.0
-        self._learn(ratio, rate)
+        ratio = (self.loss - loss) / max(self._predicted_decrease(g, found, rate, shape), 1e-300) if rate else 0.0
+        self._adapt_damping(ratio, rate)
         if rate:
             self.theta, self.point, self.loss = self.theta + rate * found.step, point, loss
-            self._judge(promised, used)
+            self._stop_if_converged(predicted, used)
         self.iterations += 1
         seconds = time.perf_counter() - began
         return NewtonStep(self.iterations, self.loss, size, found.steps, ratio, rate, used, found.is_convex, seconds)
@@ -158,16 +158,16 @@ class NewtonCG:
             most=self.recipe.cg_steps,
         )
 
-    def _promise(self, g: Tensor, found: Direction, rate: float, shape: RowBlocks | RowNorms) -> float:
-        """What the undamped quadratic model says a step of this rate gains."""
+    def _predicted_decrease(self, g: Tensor, found: Direction, rate: float, shape: RowBlocks | RowNorms) -> float:
+        """The decrease that the undamped quadratic model predicts for a step of this rate."""
         d = found.step
-        bend = found.curvature(g) - float(d @ shape.damped(d, self.damping))
-        return -rate * float(g @ d) - 0.5 * rate**2 * bend
+        curvature = found.curvature(g) - float(d @ shape.damped(d, self.damping))
+        return -rate * float(g @ d) - 0.5 * rate**2 * curvature
 
     def _search(self, g: Tensor, found: Direction, size: float) -> tuple[float, PairPoint, float]:
         """Return the rate, the point and the loss there.
 
-        The rate is halved until the loss falls enough, and doubled where the model had no bottom.
+        The rate is halved until the loss falls enough, and doubled where the model has no minimum.
         """
         slope, rate = float(g @ found.step), 1.0
         for _ in range(HALVINGS):
@@ -189,14 +189,14 @@ class NewtonCG:
         """No step along d decreases the loss: rounding, a loss that is not smooth, or damping that is too small."""
         precision = math.sqrt(torch.finfo(self.theta.dtype).eps)
         if size <= precision * self.largest_gradient:
-            self.finished = f"the loss is as low as {self.theta.dtype} can tell"
+            self.finished = f"the loss is at the rounding error of {self.theta.dtype}"
         elif self.damping > 1e6:
             raise TrainingError(
                 f"no step decreases the loss, which is {self.loss:.6g} with a gradient of {size:.3g}",
                 "check that the encoders are smooth and finite, or use precision='float64'",
             )
 
-    def _learn(self, ratio: float, rate: float) -> None:
+    def _adapt_damping(self, ratio: float, rate: float) -> None:
         if rate == 0:
             self.damping = max(100 * self.damping, 1e-4)
         elif ratio < 0.25:
@@ -204,11 +204,11 @@ class NewtonCG:
         elif ratio > 0.75 and rate >= 1:
             self.damping = max(self.damping / 4, LEAST_DAMPING)
 
-    def _judge(self, promised: float, damping: float) -> None:
-        """Say that it is over, if not damping alone makes the promise small."""
+    def _stop_if_converged(self, predicted: float, damping: float) -> None:
+        """Finish where the predicted decrease is small, unless damping alone makes it so."""
         gained = max(self.first_loss, 0.0) - self.loss  # since the start, or since zero vectors, whose loss is 0
-        if promised <= self.recipe.tolerance * gained and damping <= 1:
-            self.finished = "the model promises no more"
+        if predicted <= self.recipe.tolerance * gained and damping <= 1:
+            self.finished = "the quadratic model predicts no further decrease"
 
     def _at(self, theta: Tensor) -> tuple[PairPoint, float]:
         """The vectors at θ with what follows from them, and the loss."""

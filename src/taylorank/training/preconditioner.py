@@ -18,7 +18,7 @@ from taylorank.training.encoders import Tables
 from taylorank.training.pair_objective import PairPoint
 
 PROBES = 4
-LEAST = 1e-3  # of the mean length: a parameter that bends nothing must not move without end
+LEAST = 1e-3  # of the mean length: a parameter without curvature must not take an unbounded step
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ class Blocks:
         """Return each row times the inverse of its damped block, (M, K)."""
         least = damping + torch.finfo(rows.dtype).eps  # a Gram matrix may be singular
         system = self.weights[:, None] * (self.values + least * self.scale) + self.penalty[:, None]  # (M, K)
-        turned = rows @ self.vectors
-        return torch.where(system > 0, turned / system, 0) @ self.vectors.T  # a row without weight stays
+        rotated = rows @ self.vectors
+        return torch.where(system > 0, rotated / system, 0) @ self.vectors.T  # a row without weight stays
 
 
 class RowBlocks:

@@ -40,7 +40,7 @@ def set_weights(parameters: list[torch.nn.Parameter], weights: NDArray[np.float3
 def vectors_of(
     parts: Parts, data: Interactions, histories: NDArray[np.int64] | None
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return (users, items) whose inner product ranks; users without history get 0: nothing is known of them."""
+    """Return (users, items) whose inner product ranks; users without history get 0."""
     parts.backbone.eval()
     encoded = parts.backbone.encode()
     if histories is not None:
@@ -121,4 +121,4 @@ class SequenceFoldIn:
 
     def contributions(self, history: Interactions, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Refuse: a network is not linear in the history."""
-        raise ParameterError("Neural cannot say what carried a score", "explain another model")
+        raise ParameterError("Neural cannot explain its scores", "explain another model")

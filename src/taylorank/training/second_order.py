@@ -91,7 +91,7 @@ class SecondOrder:
         run.move(state["theta"].to(run.theta.device))
         run.damping, run.largest_gradient, run.first_loss = numbers[:3]
         run.iterations = int(numbers[3])
-        run.finished = "it was over when it was kept" if numbers[4] else ""
+        run.finished = "it had ended before it was saved" if numbers[4] else ""
         run.encoders.write(run.theta)
 
     def set_parameters(self, values: list[Tensor]) -> None:

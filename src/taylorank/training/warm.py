@@ -32,7 +32,9 @@ def warm_start(parts: Parts, start: Any, data: Interactions, *, scale: float = 1
     if "tree" in scorings:
         raise ParameterError("a tree has no vectors of items to begin from", "leave start out, or take another loss")
     if "distance" in scorings:
-        raise ParameterError("distances and inner products give each other no start", "leave start out")
+        raise ParameterError(
+            "a model of distances and one of inner products cannot start from each other", "leave start out"
+        )
     alive = start.user_factors.any(0) | start.item_factors.any(0)
     sides = []
     for own, known, vectors in (
@@ -63,7 +65,7 @@ def scale_start(loop: FirstOrder, start: Any, data: Interactions) -> float:
     """Begin at α o, o the scores of `start`, α a power of √2 at which the loss of a batch is low; return α.
 
     Losses disagree on scales: a score of RG² is about N/|I_x| at a positive, where one of softmax is about its
-    logarithm. From the former, softmax begins far above the loss of scores that are all 0. Cosines know no scale.
+    logarithm. From the former, softmax begins far above the loss of scores that are all 0. Cosines have no scale.
     """
     if loop.parts.backbone.similarity.kind == "cosine":
         return 1.0
@@ -73,7 +75,7 @@ def scale_start(loop: FirstOrder, start: Any, data: Interactions) -> float:
 
     @torch.no_grad()
     def loss_at(scale: float) -> float:
-        loop.restore(before)  # moments that a loss keeps between steps are none of this scale's
+        loop.restore(before)  # moments that a loss keeps between steps belong to another scale
         warm_start(loop.parts, start, data, scale=scale)
         loop.generator.set_state(drawn)
         return float(loop.loss(batch))

@@ -53,7 +53,7 @@ def test_the_examples_can_be_read(name):
     example = BENCHMARKS[name].example.partition(" --json")[0]
     _, given, left = app.parse_args([name, *example.split()], exit_on_error=False, print_error=False)
     assert given.arguments
-    assert set(left) <= {"file", "command", "tell"}
+    assert set(left) <= {"file", "command", "log_line"}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_the_examples_can_be_read(name):
     [
         (("nothing",), 'Unknown command "nothing"'),
         (("als", "--nothing"), "--nothing"),
-        (("als", "--tell", "x"), "--tell"),
+        (("als", "--log-line", "x"), "--log-line"),
         (("rg-step", "--items", "many"), "--items many holds no whole numbers"),
         (("published-split", "a.npz", "b.npz", "bpr", "--set", "epochs"), "--set epochs names no value"),
         (("stable-rates",), "DATA"),

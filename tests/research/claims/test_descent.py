@@ -1,4 +1,4 @@
-"""The descents behind the claim about stochastic gradients: noise is all that tells the two apart."""
+"""The descents behind the claim about stochastic gradients: they differ by noise alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def problem():
 def test_without_noise_every_size_of_step_is_plain_descent(problem):
     S, P, Q = problem
     sizes = (0.1, 0.01)
-    course = descend(S, (P[None], Q[None]), np.random.default_rng(0), sizes=sizes, length=6, every=2, noisy=False)
+    trajectory = descend(S, (P[None], Q[None]), np.random.default_rng(0), sizes=sizes, length=6, every=2, noisy=False)
     for k, size in enumerate(sizes):
         p, q = P, Q
         for step in range(1, 7):
@@ -43,9 +43,9 @@ def test_without_noise_every_size_of_step_is_plain_descent(problem):
             p, q = p - size * of_p, q - size * of_q
             if step % 2 == 0:
                 point = step // 2 - 1
-                assert course.losses[point, k, 0] == pytest.approx(loss(S, p, q))
+                assert trajectory.losses[point, k, 0] == pytest.approx(loss(S, p, q))
                 squares = sum((part**2).sum() for part in gradients(S, p, q))
-                assert course.squared_gradients[point, k, 0] == pytest.approx(squares)
+                assert trajectory.squared_gradients[point, k, 0] == pytest.approx(squares)
 
 
 def test_noise_is_unbiased(problem):

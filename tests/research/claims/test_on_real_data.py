@@ -1,4 +1,4 @@
-"""Claims that rest on records: small records made here, whose verdicts are known and can be turned."""
+"""Claims that rest on records: small records made here, whose verdicts are known and can be changed."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ def written(root, pattern, values, *, table="ml-1m", part="", seeds=(0,)):
     """Write the record of a table in which every metric of a model is the value given, on all seeds alike."""
     record = json.loads(json.dumps(pattern))
     (run,) = [one for one in record["runs"] if one["model"] == "ease"]
-    told = {"low": None, "high": None, "seed_sd": None}
+    no_interval = {"low": None, "high": None, "seed_sd": None}
     metrics = [*record["settings"]["metrics"], "map@10"]
     record["models"] = {name: {"label": name} for name in values}
     record["summary"]["models"] = {
-        name: {"metrics": {metric: {"mean": value, **told} for metric in metrics}} for name, value in values.items()
+        name: {"metrics": {metric: {"mean": value, **no_interval} for metric in metrics}}
+        for name, value in values.items()
     }
     of_users = np.random.default_rng(0).permutation(np.linspace(0.5, 1.5, 50))  # who is easy, for all models
     for name, value in values.items():
-        record["summary"]["models"][name]["metrics"] |= {m: {"mean": value, **told} for m in RECOMMENDATION}
+        record["summary"]["models"][name]["metrics"] |= {m: {"mean": value, **no_interval} for m in RECOMMENDATION}
     record["runs"] = [
         {
             **run,
@@ -67,7 +68,7 @@ def written(root, pattern, values, *, table="ml-1m", part="", seeds=(0,)):
 
 def verdicts(name, root):
     claim = CLAIMS[name]
-    return [claim.judge(claim.experiment(0, places=Places(root), turned=turned)).verdict for turned in (False, True)]
+    return [claim.judge(claim.experiment(0, places=Places(root), changed=changed)).verdict for changed in (False, True)]
 
 
 LOW, HIGH = dict.fromkeys(SAMPLING, 0.2), {**dict.fromkeys(WITHOUT, 0.3), "sparsemax": 0.25}
@@ -192,9 +193,9 @@ def test_sweeps_from_softmax(tmp_path, warm, expected):
         curves = {"RG², ALS": points(10), "RG², ALS from softmax": points(sweeps)}
         record = {"runs": [{"best": 1.0, "zero": 2.0, "curves": curves}]}
         (folder / f"convergence-{name}.json").write_text(json.dumps(record))
-    first, turned = verdicts("warm-start-from-softmax-on-real-data", tmp_path)
+    first, changed = verdicts("warm-start-from-softmax-on-real-data", tmp_path)
     assert first == expected
-    assert turned == (HOLDS if expected == FAILS else FAILS)
+    assert changed == (HOLDS if expected == FAILS else FAILS)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The released update, its sign turned, minimises the loss with α and β, and RG where both are zero."""
+"""The released update, its sign reversed, minimises the loss with α and β, and RG where both are zero."""
 
 from __future__ import annotations
 

@@ -27,22 +27,22 @@ def test_every_study_has_its_figure():
 
 
 def test_a_study_becomes_two_tables(study):
-    told = optimisers.told_convergence(study)
+    text = optimisers.convergence_text(study)
     found = study["runs"][0]["curves"]["RG², Newton-CG"]
-    row = next(line for line in told.splitlines() if line.startswith("| RG², Newton-CG |")).split(" | ")
+    row = next(line for line in text.splitlines() if line.startswith("| RG², Newton-CG |")).split(" | ")
     assert row[-1] == "superlinear |"
     assert row[4] == f"{found['convergence']['last_excess']:.0e}"
     best = max(point["metric"] for point in found["points"])
-    assert sum(f"| RG², Newton-CG | 1 | {best:.4f} |" in line for line in told.splitlines()) == 1
-    assert all(told.count(f"| {name} |") == 1 + (name in convergence.RG2_NAMES) for name in convergence.NAMES)
+    assert sum(f"| RG², Newton-CG | 1 | {best:.4f} |" in line for line in text.splitlines()) == 1
+    assert all(text.count(f"| {name} |") == 1 + (name in convergence.RG2_NAMES) for name in convergence.NAMES)
 
 
 def test_steps_become_a_table():
     record = rg_step.run(quick=True, device="cpu")
     record["rows"][-1] |= {"seconds": None, "bytes": None}
-    told = optimisers.told_steps(record)
-    assert "out of memory" in told
-    assert f"| 1,000 | {1000 * record['rows'][0]['seconds']:.1f} ms" in told
+    text = optimisers.steps_text(record)
+    assert "out of memory" in text
+    assert f"| 1,000 | {1000 * record['rows'][0]['seconds']:.1f} ms" in text
 
 
 def test_the_figure_has_a_line_for_every_split(study):

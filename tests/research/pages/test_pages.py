@@ -27,7 +27,7 @@ def test_links_to_files_lead_somewhere(path):
 
 
 def test_papers_are_named_as_a_reader_knows_them():
-    """By authors and year, in pages and records alike, never by a number of somebody's file."""
+    """By authors and year, in pages and records alike, never by the number of a file."""
     for path in (*HERE.docs.glob("*.md"), *HERE.records.rglob("*.json")):
         found = re.search(r"(?<![\d.,])00[0-9](?![\d.,])", path.read_text(encoding="utf-8"))
         assert found is None, path

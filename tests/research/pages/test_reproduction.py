@@ -26,8 +26,8 @@ def test_every_value_of_the_records_is_in_its_row():
     for model in ("rg2-paper", "wrmf-paper", "rg2", "ials"):
         row = next(line for line in section.splitlines() if f"| `{model}` |" in line)
         for metric in TABLES["ml-1m"].columns:
-            told = record["summary"]["models"][model]["metrics"][metric]
-            assert f"{told['mean']:.4f} ± {told['high'] - told['mean']:.4f}" in row
+            facts = record["summary"]["models"][model]["metrics"][metric]
+            assert f"{facts['mean']:.4f} ± {facts['high'] - facts['mean']:.4f}" in row
 
 
 def test_every_table_has_a_section_with_words_about_the_differences():

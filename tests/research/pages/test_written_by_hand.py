@@ -19,12 +19,12 @@ def test_the_readme_says_the_same():
     for peer in ("scipy", "torch (MKL)"):
         assert _faster([case["results"][peer]["times_ours"] for case in files["gather_sum"]["cases"]]) in readme
     for result in files["read"]["results"]:
-        told = f"{result['times_faster']:.1f} times faster, {result['memory_ratio']:.2f} of the peak memory"
-        assert told in readme
+        words = f"{result['times_faster']:.1f} times faster, {result['memory_ratio']:.2f} of the peak memory"
+        assert words in readme
     for name in ("als", "top_k", "evaluate", "epochs"):
-        told = "\n".join(module_of(name.replace("_", "-")).describe(files[name]))
+        words = "\n".join(module_of(name.replace("_", "-")).describe(files[name]))
         for pattern, row in README_ROWS[name]:
-            ratios = [float(ratio) for ratio in re.findall(pattern, told)]
+            ratios = [float(ratio) for ratio in re.findall(pattern, words)]
             assert ratios, pattern
             assert f"{row} | {_faster(ratios)} |" in readme
 

@@ -186,9 +186,9 @@ def test_without_torch_the_closed_forms_run_and_the_rest_is_named(run, tmp_path,
     path = str(FILES["ml-10m"](tmp_path))
     monkeypatch.setattr("research.reproduce.command.chosen_models", lambda *_: ["popularity"])  # the rest takes long
     assert run("reproduce", "ml-10m", "--path", path, "--trials", "1", "--seeds", "1") == 0
-    told = short(capsys.readouterr().out)
-    assert "left out: bpr, bce, sampled-softmax," in told
-    assert "torch is not installed, pip install 'taylorank[torch]'" in told
+    printed = short(capsys.readouterr().out)
+    assert "left out: bpr, bce, sampled-softmax," in printed
+    assert "torch is not installed, pip install 'taylorank[torch]'" in printed
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The data sets of the papers, and MovieLens in its other sizes. Every one has an official download.
 
 The paper is Pu et al., NDCG-consistent softmax approximation with accelerated convergence, 2025. Counts of its Table 5
-are those it prints; whether its protocol, read literally, gives them is for `taylorank datasets get NAME --protocol
-paper` to say.
+are those it prints; `taylorank datasets get NAME --cleaning paper` shows whether its protocol, read literally, gives
+them.
 """
 
 from __future__ import annotations

@@ -62,11 +62,11 @@ def test_a_study_goes_on_from_its_file_and_from_no_other(tmp_path):
 
     def run(*, rate=0.1, **more):
         settings.write_text(json.dumps({"bpr": {"learning_rate": rate}}))
-        told = []
+        lines = []
         given = {"factors": 2, "epochs": 2, "curves": "BPR;WRMF", "params": settings, "file": out, **more}
         command = " ".join(f"--{name} {value}" for name, value in more.items())
-        convergence.run(tmp_path / "d.npz", **given, command=f"study {command}", tell=told.append)
-        drawn = [name for name in ("BPR", "WRMF") if any(f": {name}: " in line for line in told)]
+        convergence.run(tmp_path / "d.npz", **given, command=f"study {command}", log_line=lines.append)
+        drawn = [name for name in ("BPR", "WRMF") if any(f": {name}: " in line for line in lines)]
         return json.loads(out.read_text()), drawn
 
     first, drawn = run()

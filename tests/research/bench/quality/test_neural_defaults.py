@@ -1,4 +1,4 @@
-"""The penalties that `Neural` has when nobody says are those that the record favours."""
+"""The default penalties of `Neural` are those that the record favours."""
 
 from __future__ import annotations
 

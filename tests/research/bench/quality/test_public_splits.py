@@ -1,4 +1,4 @@
-"""The benchmark on published splits: what it says, and how it tells a random test part from another."""
+"""The benchmark on published splits: its description, and how it recognises a random test part."""
 
 from __future__ import annotations
 

@@ -44,10 +44,10 @@ def test_growth_times_every_size():
 
 @pytest.mark.parametrize(("power", "linear"), [(1.0, True), (1.03, True), (1.06, False), (2.0, False)])
 def test_growth_is_judged_by_what_tenfold_data_cost(power, linear):
-    told = growth.growth_of([(n, 1e-9 * n**power) for n in (1, 2, 10, 20)])
-    assert told["slope"] == pytest.approx(power, abs=1e-3)
-    assert told["linear"] is linear
-    assert told["largest_ratio"] == pytest.approx(20 ** (power - 1), rel=1e-2)
+    found = growth.growth_of([(n, 1e-9 * n**power) for n in (1, 2, 10, 20)])
+    assert found["slope"] == pytest.approx(power, abs=1e-3)
+    assert found["linear"] is linear
+    assert found["largest_ratio"] == pytest.approx(20 ** (power - 1), rel=1e-2)
 
 
 def test_larger_matrices_are_the_smallest_over_again():
