@@ -10,7 +10,7 @@ from taylorank.models import item_based
 
 @pytest.fixture(scope="module")
 def parts():
-    return tr.planted(300, 60, interactions=5000, seed=4).split()
+    return tr.planted(300, 60, interactions=5000, random_state=4).split()
 
 
 def test_ease_solves_its_constrained_problem(parts):
@@ -28,7 +28,7 @@ def test_ease_solves_its_constrained_problem(parts):
 
 def test_ease_in_strips_is_the_plain_inverse():
     """More items than one strip has, the last one not whole."""
-    data = tr.planted(400, 1300, interactions=9000, seed=1)
+    data = tr.planted(400, 1300, interactions=9000, random_state=1)
     R = data.matrix.toarray().astype(np.float64)
     P = np.linalg.inv(R.T @ R + 20.0 * np.eye(data.n_items))
     expected = P / -np.diag(P)

@@ -93,14 +93,14 @@ EXACT = tuple(name for name in NAMES if not name.startswith("ece"))
 
 @pytest.fixture(scope="module")
 def parts():
-    data = planted(60, 30, interactions=600, seed=2)
+    data = planted(60, 30, interactions=600, random_state=2)
     rng = np.random.default_rng(3)
     graded = Interactions.from_arrays(
         data.users.take(data.by_user.row_of_entry()),
         data.items.take(data.by_user.indices),
         strengths=rng.integers(1, 5, data.nnz),
     )
-    return graded.split(seed=1)
+    return graded.split(random_state=1)
 
 
 @pytest.mark.parametrize("small_blocks", [False, True])
@@ -273,7 +273,7 @@ def test_means_are_a_dictionary_and_carry_the_rest(parts, table):
         plain.to_frame()
     done = []
     names, told = ("ndcg", "coverage"), lambda *users: done.append(users)
-    full = evaluate(model, test, k=5, metrics=names, per_user=True, confidence=0.9, seed=4, progress=told)
+    full = evaluate(model, test, k=5, metrics=names, per_user=True, confidence=0.9, random_state=4, progress=told)
     assert done[-1] == (full.users.evaluated, full.users.evaluated)
     assert list(full.intervals) == ["ndcg@5"]
     assert full["ndcg@5"] == plain["ndcg@5"]
@@ -283,9 +283,9 @@ def test_means_are_a_dictionary_and_carry_the_rest(parts, table):
     assert frame["ndcg@5"].mean() == pytest.approx(full["ndcg@5"])
     low, high = full.intervals["ndcg@5"]
     assert low < full["ndcg@5"] < high
-    assert evaluate(model, test, k=5, metrics="ndcg", confidence=0.9, seed=4).intervals["ndcg@5"] == (low, high)
-    assert evaluate(model, test, k=5, metrics="ndcg", confidence=0.9, seed=5).intervals["ndcg@5"] != (low, high)
-    wider = evaluate(model, test, k=5, metrics="ndcg", confidence=0.99, seed=4).intervals["ndcg@5"]
+    assert evaluate(model, test, k=5, metrics="ndcg", confidence=0.9, random_state=4).intervals["ndcg@5"] == (low, high)
+    assert evaluate(model, test, k=5, metrics="ndcg", confidence=0.9, random_state=5).intervals["ndcg@5"] != (low, high)
+    wider = evaluate(model, test, k=5, metrics="ndcg", confidence=0.99, random_state=4).intervals["ndcg@5"]
     assert wider[0] < low < high < wider[1]
 
 
@@ -312,7 +312,7 @@ def test_popularity_is_counted_where_one_says(parts, table):
 
 
 def test_the_oracle_beats_every_other_ranking(table):
-    train, valid, test = planted(300, 80, interactions=5000, seed=1).split()
+    train, valid, test = planted(300, 80, interactions=5000, random_state=1).split()
     top = evaluate(Oracle(train), test, seen=[train, valid])["ndcg@10"]
     rng = np.random.default_rng(0)
     truth = Oracle(train).scores(np.arange(300))

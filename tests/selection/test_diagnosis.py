@@ -12,7 +12,7 @@ from taylorank.models.logits import logits_of
 
 @pytest.fixture(scope="module")
 def parts():
-    return tr.planted(150, 60, interactions=3000).split((0.8, 0.1, 0.1), seed=0)
+    return tr.planted(150, 60, interactions=3000).split((0.8, 0.1, 0.1), random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -183,4 +183,4 @@ def test_a_model_that_is_all_zeros_is_not_called_sound(parts):
 
 def test_a_seed_that_is_none_is_refused(model):
     with pytest.raises(ParameterError, match="seed -1"):
-        tr.diagnose(model, seed=-1)
+        tr.diagnose(model, random_state=-1)

@@ -13,7 +13,7 @@ from taylorank.selection.peers import PEERS, peer
 
 @pytest.fixture(scope="module")
 def train():
-    return tr.planted(200, 60, interactions=4000, seed=3).split()[0]
+    return tr.planted(200, 60, interactions=4000, random_state=3).split()[0]
 
 
 def test_implicit_fits_with_its_own_code(train):

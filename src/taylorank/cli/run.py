@@ -78,7 +78,7 @@ def run(
         with atomic_path(target) as temporary:
             temporary.write_text(json.dumps(_document(data, results, seed), indent=2) + "\n")
         with console.status("drawing the report"):
-            drawn = write_run_report(data, results, folder / "report.html", seed=seed)
+            drawn = write_run_report(data, results, folder / "report.html", random_state=seed)
     console.print(repr(data), markup=False)
     console.print(f"train {train.nnz:,}, validation {valid.nnz:,}, test {test.nnz:,} interactions\n")
     console.print(_table(results))

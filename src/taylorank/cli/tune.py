@@ -73,10 +73,10 @@ def tune(
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
         if hold_out == "blocks":
-            train, held = split_blocks(interactions, valid, seed=seed)
+            train, held = split_blocks(interactions, valid, random_state=seed)
         else:
             train, held = interactions.split((1 - valid, valid), random_state=seed)
-        limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "seed": seed, "file": file}
+        limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "random_state": seed, "file": file}
         found = _searched(model, train, held, console, metric=metric, refit=out is not None, **limits)
         _print_found(found, console)
         _write(found, out, json, console)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from taylorank.data import Interactions
+from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
 from taylorank.kernels.thread_limit import threads
 from taylorank.metrics import DEFAULT, GAINS, Gain, bootstrap_means, percentile_interval, wanted_metrics
@@ -22,6 +23,7 @@ Progress = Callable[[int, int], None]
 LIST_CELLS = 1 << 20  # ranks held at a time
 
 
+@renamed(seed="random_state")
 def evaluate(
     model: Rankable,
     test: Interactions,
@@ -33,7 +35,7 @@ def evaluate(
     per_user: bool = False,
     confidence: float | None = None,
     resamples: int = 1000,
-    seed: int = 0,
+    random_state: int = 0,
     counts: Interactions | None = None,
     num_threads: int | None = None,
     progress: Progress | None = None,
@@ -57,7 +59,7 @@ def evaluate(
         Of a relevant item in DCG and NDCG: "binary" 1, "strength" r_xy of the test data, "exponential" 2^r − 1.
     per_user
         Keep the values of every user, with their ids.
-    confidence, resamples, seed
+    confidence, resamples, random_state
         Give intervals that hold this share of means of users drawn with replacement.
     counts
         The data that counts how popular items are, for novelty and popularity: what the model has seen by default.
@@ -94,7 +96,7 @@ def evaluate(
         per_user={name: v for accumulator in accumulators for name, v in accumulator.values.items()}
         if per_user
         else None,
-        intervals=None if confidence is None else _intervals(accumulators, confidence, resamples, seed),
+        intervals=None if confidence is None else _intervals(accumulators, confidence, resamples, random_state),
     )
 
 
@@ -110,7 +112,7 @@ def _blocks(ranker: Ranker, truth: Relevance, hidden: Hidden, length: int) -> It
 
 
 def _intervals(
-    accumulators: Sequence[Accumulator], confidence: float, resamples: int, seed: int
+    accumulators: Sequence[Accumulator], confidence: float, resamples: int, random_state: int
 ) -> dict[str, tuple[float, float]]:
     """Bounds of every metric that has values per user, all from the same draws of users."""
     values = {name: v for accumulator in accumulators for name, v in accumulator.values.items()}
@@ -119,7 +121,7 @@ def _intervals(
         return {}
     columns = np.column_stack(list(values.values()))
     heights = np.column_stack([weights.get(name, np.ones(len(columns))) for name in values])
-    means = bootstrap_means(columns, heights, resamples=resamples, seed=seed)
+    means = bootstrap_means(columns, heights, resamples=resamples, random_state=random_state)
     low, high = percentile_interval(means, confidence).tolist()
     return dict(zip(values, zip(low, high, strict=True), strict=True))
 

@@ -1,7 +1,7 @@
 """Evaluation protocols: how data is parted, what is hidden when, which metrics are reported, and which one chooses.
 
 >>> from taylorank.data import planted
->>> parts = protocol("papers").prepare(planted(200, 80, interactions=3000), seed=0)
+>>> parts = protocol("papers").prepare(planted(200, 80, interactions=3000), random_state=0)
 >>> [part.nnz for part in (parts.train, parts.valid, parts.test)], len(parts.seen_test)
 ([2382, 304, 314], 2)
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from taylorank.data import HeldOut, Interactions, check_leakage, merge, share_ids
+from taylorank.deprecation import renamed
 from taylorank.errors import DataError, ParameterError
 from taylorank.ranking.evaluated import Evaluation
 from taylorank.ranking.evaluation import evaluate
@@ -78,7 +79,7 @@ class EvaluationProtocol(Protocol):
         """The metric on validation data that chooses."""
         ...
 
-    def prepare(self, data: Any, seed: int = 0) -> Prepared:
+    def prepare(self, data: Any, random_state: int = 0) -> Prepared:
         """Part the data."""
         ...
 
@@ -95,9 +96,10 @@ class Ratio:
     metrics: tuple[str, ...] = PAPER_METRICS
     chooses: str = "ndcg@10"
 
-    def prepare(self, data: Interactions, seed: int = 0) -> Prepared:
+    @renamed(seed="random_state")
+    def prepare(self, data: Interactions, random_state: int = 0) -> Prepared:
         """Split by ratio, per user."""
-        train, valid, test = _whole(data, self.name).split(self.ratios, seed=seed)
+        train, valid, test = _whole(data, self.name).split(self.ratios, random_state=random_state)
         return Prepared(train, valid, test, full_train=train, seen_valid=(train,), seen_test=(train, valid))
 
 
@@ -112,9 +114,10 @@ class LeaveOneOut:
     metrics: tuple[str, ...] = ("ndcg@10", "hit_rate@10", "mrr@10", "ndcg@20", "hit_rate@20")
     chooses: str = "ndcg@10"
 
-    def prepare(self, data: Interactions, seed: int = 0) -> Prepared:
-        """Split by time within each user; `seed` orders interactions of the same moment."""
-        train, valid, test = _whole(data, self.name).split_last(seed=seed)
+    @renamed(seed="random_state")
+    def prepare(self, data: Interactions, random_state: int = 0) -> Prepared:
+        """Split by time within each user; `random_state` orders interactions of the same moment."""
+        train, valid, test = _whole(data, self.name).split_last(random_state=random_state)
         both = merge(train, valid)
         return Prepared(train, valid, test, full_train=both, seen_valid=(train,), seen_test=(both,))
 
@@ -133,9 +136,12 @@ class HeldOutUsers:
     metrics: tuple[str, ...] = ("recall_min@20", "recall_min@50", "ndcg@100")
     chooses: str = "ndcg@100"
 
-    def prepare(self, data: Interactions, seed: int = 0) -> Prepared:
+    @renamed(seed="random_state")
+    def prepare(self, data: Interactions, random_state: int = 0) -> Prepared:
         """Split by user."""
-        train, valid, test = _whole(data, self.name).split_users(self.ratios, fold_in=self.fold_in, seed=seed)
+        train, valid, test = _whole(data, self.name).split_users(
+            self.ratios, fold_in=self.fold_in, random_state=random_state
+        )
         return _of_users(train, valid, test)
 
 
@@ -151,13 +157,14 @@ class PublishedSplit:
     metrics: tuple[str, ...] = ("recall@20", "ndcg@20", "ndcg@10", "precision@20", "hit_rate@20")
     chooses: str = "ndcg@20"
 
-    def prepare(self, data: Published, seed: int = 0) -> Prepared:
+    @renamed(seed="random_state")
+    def prepare(self, data: Published, random_state: int = 0) -> Prepared:
         """Carve validation data out of train."""
         if isinstance(data, Interactions) or len(data) != 2:
             raise DataError(f"{self.name!r} needs two parts", 'give (train, test), or choose protocol "papers"')
         given, test = share_ids(*data)
         check_leakage(given, test)
-        train, valid = given.split((1 - self.valid_share, self.valid_share), seed=seed)
+        train, valid = given.split((1 - self.valid_share, self.valid_share), random_state=random_state)
         return Prepared(train, valid, test, full_train=given, seen_valid=(train,), seen_test=(given,))
 
 

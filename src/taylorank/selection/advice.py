@@ -20,13 +20,13 @@ LOGIT_USERS = 500
 
 
 def advise(
-    space: Space, best: dict[str, Any], trials: Sequence[Trial], model: Recommender | None, *, seed: int = 0
+    space: Space, best: dict[str, Any], trials: Sequence[Trial], model: Recommender | None, *, random_state: int = 0
 ) -> list[str]:
     """Return lines of advice: what mattered, what sits on an edge, whether the Taylor expansion holds, what failed."""
     lines = _importance_lines(space, trials)
     lines += [line for name, part in space.items() if (line := edge_line(name, part, best[name]))]
     if model is not None and hasattr(model, "proposal_") and hasattr(model, "item_factors_"):
-        lines.append(taylor_line(model, seed=seed))
+        lines.append(taylor_line(model, random_state=random_state))
     failed = [trial for trial in trials if trial.status == "failed"]
     if failed:
         lines.append(f"{len(failed)} of {len(trials)} trials failed; the first: {failed[0].note}")
@@ -93,9 +93,9 @@ def edge_line(name: str, part: Range | Choice, value: Any) -> str:
     return f"{name} = {value:g} is at the {end} edge of what was tried; search {way} too"
 
 
-def taylor_line(model: Any, *, seed: int) -> str:
+def taylor_line(model: Any, *, random_state: int) -> str:
     """Say how large the scores o are, beside 1, around which the expansion of softmax holds."""
-    users = np.random.default_rng(seed).permutation(len(model.users))[:LOGIT_USERS]
+    users = np.random.default_rng(random_state).permutation(len(model.users))[:LOGIT_USERS]
     mean = float(np.abs(model.user_factors[users] @ model.item_factors.T).mean())
     verdict = (
         "the Taylor regime holds (|o| well below 1)"

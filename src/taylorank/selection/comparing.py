@@ -15,6 +15,7 @@ import numpy as np
 import taylorank
 from taylorank.data import Interactions
 from taylorank.data.describe import describe
+from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
 from taylorank.machine import describe_machine, source_commit
 from taylorank.models.training_record import TrainingRecord
@@ -108,7 +109,9 @@ def compare(
             stage = _stages(callback, record, one.label, seed)
             journal = None if file is None else Path(f"{os.fspath(file)}.{one.name.replace('/', '+')}.{seed}.tuning")
             is_first = seed == record["settings"]["seeds"][0]
-            run, found = run_one(one, parts, plan, seed=seed, journal=journal, with_convergence=is_first, stage=stage)
+            run, found = run_one(
+                one, parts, plan, random_state=seed, journal=journal, with_convergence=is_first, stage=stage
+            )
             if found is not None:
                 values[one.name, seed] = found
             _add_run(record, run)
@@ -125,6 +128,7 @@ def compare(
     return result
 
 
+@renamed(seed="random_state")
 def compare_fitted(
     data: Interactions,
     fitted: Mapping[str, Rankable],
@@ -133,7 +137,7 @@ def compare_fitted(
     seconds: Mapping[str, float] | None = None,
     params: Mapping[str, Mapping[str, Any]] | None = None,
     bounds: Sequence[str] = (),
-    seed: int = 0,
+    random_state: int = 0,
     name: str | None = None,
     command: str | None = None,
 ) -> Comparison:
@@ -145,14 +149,14 @@ def compare_fitted(
     evaluation = protocol_named("papers")
     entries = [Contender(one, one, model, {}) for one, model in fitted.items()]
     plan = make_plan(evaluation, metrics=metrics, k=10, trials=0, seconds=None, n_items=data.n_items)
-    record = _new_record(data, entries, evaluation, plan, _checked_seeds([seed]), name=name, command=command)
+    record = _new_record(data, entries, evaluation, plan, _checked_seeds([random_state]), name=name, command=command)
     record["budget"] |= {"says": "the models came fitted", "fit_means": "seconds of fitting and choosing"}
-    parts, values = evaluation.prepare(data, seed), {}
+    parts, values = evaluation.prepare(data, random_state), {}
     for one, model in fitted.items():
         record["models"][one]["is_bound"] = one in bounds
-        run: Run = {"model": one, "seed": seed, "error": None, "tuning": None, "peak_memory_bytes": None}
+        run: Run = {"model": one, "seed": random_state, "error": None, "tuning": None, "peak_memory_bytes": None}
         run |= {"params": dict((params or {}).get(one, {})), "fit_seconds": (seconds or {}).get(one)}
-        measured, values[one, seed] = tested(model, parts, plan)
+        measured, values[one, random_state] = tested(model, parts, plan)
         _add_run(record, plain(run | measured))
     return Comparison({**record, "summary": summarise(record, values)}, values)
 

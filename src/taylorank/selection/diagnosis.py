@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from taylorank.checks import check_whole
 from taylorank.data import Interactions, read_interactions
 from taylorank.data.shuffle import check_seed
+from taylorank.deprecation import renamed
 from taylorank.errors import DataError
 from taylorank.models.histories import over_items
 from taylorank.models.logits import Logits, logits_of
@@ -43,12 +44,13 @@ class Diagnosis:
         return "\n".join([*self.words, "", *(f"{name:<{width}}  {value:.6g}" for name, value in self.numbers.items())])
 
 
-def diagnose(model: Any, data: Any = None, *, users: int = 500, seed: int = 0) -> Diagnosis:
+@renamed(seed="random_state")
+def diagnose(model: Any, data: Any = None, *, users: int = 500, random_state: int = 0) -> Diagnosis:
     """Say how a fitted factor model stands to softmax, how sound its systems are, and whether its penalty is right.
 
     `data` holds the positives that losses are measured on: validation data, or the training data (the default). Losses
-    are means over the positives of at most `users` users, drawn by `seed`. A spectral fit of RG2 or RGX has its factors
-    for every penalty; given validation data, the result names the penalty with the lowest RG² loss there.
+    are means over the positives of at most `users` users, drawn by `random_state`. A spectral fit of RG2 or RGX has its
+    factors for every penalty; given validation data, the result names the penalty with the lowest RG² loss there.
 
     >>> from taylorank.data import planted
     >>> from taylorank.models import RG2
@@ -57,12 +59,12 @@ def diagnose(model: Any, data: Any = None, *, users: int = 500, seed: int = 0) -
     The scores are middling
     """
     check_whole(users, "users")
-    check_seed(seed)
+    check_seed(random_state)
     logits = logits_of(model)
     if data is None and not model.seen.nnz:
         raise DataError("the file of this model does not have what users met", "give the data to measure on")
     positives = model.seen if data is None else over_items(read_interactions(data), model.items)
-    rows = _known_rows(model, positives, users, seed)
+    rows = _known_rows(model, positives, users, random_state)
     numbers = {**_scores(logits, positives, rows), **_conditions(logits)}
     words = [*_about_scores(logits, numbers), *_about_systems(numbers)]
     if _has_spectrum(model):
@@ -71,13 +73,13 @@ def diagnose(model: Any, data: Any = None, *, users: int = 500, seed: int = 0) -
     return Diagnosis(tuple(words), numbers)
 
 
-def _known_rows(model: Any, data: Interactions, users: int, seed: int) -> list[tuple[int, int]]:
+def _known_rows(model: Any, data: Interactions, users: int, random_state: int) -> list[tuple[int, int]]:
     """Pairs (row of the model, row of the data) of users with positives, at most `users` of them."""
     position = model.users.positions(data.user_ids)
     there = np.flatnonzero((position >= 0) & (data.by_user.row_lengths > 0))
     if not len(there):
         raise DataError("the model knows none of the users with interactions here", "check that both use the same ids")
-    some = np.sort(np.random.default_rng(seed).permutation(there)[:users])
+    some = np.sort(np.random.default_rng(random_state).permutation(there)[:users])
     return [(int(position[row]), int(row)) for row in some]
 
 

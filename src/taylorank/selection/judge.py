@@ -37,13 +37,13 @@ class Judge:
         name = str(self.metric)
         return evaluate(folded_in(model, self.fold_in), self.valid, metrics=name, seen=self.seen)[name]
 
-    def on_sample(self, count: int, *, seed: int) -> Judge:
-        """Return a judge of at most `count` users, drawn by `seed`."""
+    def on_sample(self, count: int, *, random_state: int) -> Judge:
+        """Return a judge of at most `count` users, drawn by `random_state`."""
         users = np.flatnonzero(self.valid.by_user.row_lengths)
         if count >= len(users):
             return self
         chosen = np.zeros(self.valid.n_users, dtype=bool)
-        chosen[np.random.default_rng(seed).permutation(users)[:count]] = True
+        chosen[np.random.default_rng(random_state).permutation(users)[:count]] = True
         part = self.valid.select(np.repeat(chosen, self.valid.by_user.row_lengths), f"{count} users")
         return replace(self, valid=part)
 

@@ -72,19 +72,19 @@ def run_one(
     parts: Prepared,
     plan: Plan,
     *,
-    seed: int,
+    random_state: int,
     journal: Path | None,
     with_convergence: bool,
     stage: Stage,
 ) -> tuple[Run, UserValues | None]:
     """Return the run as the record holds it and each user's values; what goes wrong in the model is the run's error."""
-    run: Run = {"model": contender.name, "seed": seed, "error": None, "params": {}, "tuning": None}
+    run: Run = {"model": contender.name, "seed": random_state, "error": None, "params": {}, "tuning": None}
     values = None
     try:
         if plan.tunes and contender.space:
-            run["tuning"] = _tuned(contender, parts, plan, seed=seed, journal=journal, stage=stage)
+            run["tuning"] = _tuned(contender, parts, plan, random_state=random_state, journal=journal, stage=stage)
             run["params"] = run["tuning"]["best"]
-        model = contender.fresh(random_state=seed, **run["params"])
+        model = contender.fresh(random_state=random_state, **run["params"])
         stage("fitting")
         run |= _fitted(model, parts.full_train)
         stage("testing")
@@ -92,14 +92,14 @@ def run_one(
         run |= measured
         if with_convergence:
             stage("measuring convergence")
-            run["convergence"] = _convergence(contender.fresh(random_state=seed, **run["params"]), parts, plan)
+            run["convergence"] = _convergence(contender.fresh(random_state=random_state, **run["params"]), parts, plan)
     except Exception as error:  # a model of any origin may fail in any way; the others go on
         run["error"], values = in_one_line(error), None
     return plain(run), values
 
 
 def _tuned(
-    contender: Contender, parts: Prepared, plan: Plan, *, seed: int, journal: Path | None, stage: Stage
+    contender: Contender, parts: Prepared, plan: Plan, *, random_state: int, journal: Path | None, stage: Stage
 ) -> dict[str, Any]:
     count = 0
 
@@ -110,14 +110,14 @@ def _tuned(
 
     stage("tuning")
     found = tune(
-        contender.fresh(random_state=seed),
+        contender.fresh(random_state=random_state),
         parts.train,
         parts.valid,
         metric=plan.primary,
         space=contender.space,
         trials=plan.trials,
         seconds=plan.seconds,
-        seed=seed,
+        random_state=random_state,
         file=journal,
         seen=parts.seen_valid,
         fold_in=parts.fold_valid,

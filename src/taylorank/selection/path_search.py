@@ -44,7 +44,7 @@ class PathSearch:
 
     def __init__(self, study: Study) -> None:
         self.study = study
-        self.sample = study.judge.on_sample(SAMPLE_USERS, seed=study.seed)
+        self.sample = study.judge.on_sample(SAMPLE_USERS, random_state=study.random_state)
         own = study.base.get_params()
         values = {name: lattice(part) for name, part in study.space.items()}
         most = min(study.train.n_users, study.train.n_items)

@@ -22,7 +22,7 @@ PRUNE_AFTER_TRIALS = 5
 PRUNE_AFTER_STEPS = 3
 
 
-def proposer(space: Space, first: dict[str, Any], *, trials: int | None, seed: int) -> Listed | Tpe:
+def proposer(space: Space, first: dict[str, Any], *, trials: int | None, random_state: int) -> Listed | Tpe:
     """Return the whole grid if it fits in the budget, else Optuna's TPE if it is installed, else random search.
 
     The latter two begin with `first`, the model's own values moved into the space, so that what a model does by
@@ -30,24 +30,24 @@ def proposer(space: Space, first: dict[str, Any], *, trials: int | None, seed: i
     """
     sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
     if not space or (trials is not None and math.prod(sizes) <= trials):
-        return Listed(_grid(space, seed), "every combination")
+        return Listed(_grid(space, random_state), "every combination")
     first = {name: within(part, first[name]) for name, part in space.items()}
     if _has_optuna():
-        return Tpe(space, first, seed=seed)
-    return Listed(_random(space, first, seed), "random search (pip install 'taylorank[tune]' for a guided one)")
+        return Tpe(space, first, random_state=random_state)
+    return Listed(_random(space, first, random_state), "random search (pip install 'taylorank[tune]' for a guided one)")
 
 
-def _grid(space: Space, seed: int) -> Iterator[dict[str, Any]]:
-    """Every combination once, in an order drawn by the seed, so that a run cut short has seen a fair part."""
+def _grid(space: Space, random_state: int) -> Iterator[dict[str, Any]]:
+    """Every combination once, in an order drawn by random_state, so that a run cut short has seen a fair part."""
     values = [part.values if isinstance(part, Choice) else (part.low,) for part in space.values()]
     points = [dict(zip(space, point, strict=True)) for point in itertools.product(*values)]
-    return (points[i] for i in np.random.default_rng(seed).permutation(len(points))[::-1])
+    return (points[i] for i in np.random.default_rng(random_state).permutation(len(points))[::-1])
 
 
-def _random(space: Space, first: dict[str, Any], seed: int) -> Iterator[dict[str, Any]]:
+def _random(space: Space, first: dict[str, Any], random_state: int) -> Iterator[dict[str, Any]]:
     """`first`, then independent draws."""
     yield first
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     while True:
         yield {name: part.draw(rng) for name, part in space.items()}
 
@@ -94,11 +94,11 @@ class Tpe:
 
     method = "Optuna TPE"
 
-    def __init__(self, space: Space, first: dict[str, Any], *, seed: int) -> None:
+    def __init__(self, space: Space, first: dict[str, Any], *, random_state: int) -> None:
         import optuna
 
         pruner = optuna.pruners.MedianPruner(PRUNE_AFTER_TRIALS, PRUNE_AFTER_STEPS + 1)
-        sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=8)
+        sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=8)
         with _quiet_optuna():
             self._study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
             self._study.enqueue_trial(

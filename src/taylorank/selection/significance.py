@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from taylorank.deprecation import renamed
 from taylorank.errors import DataError, ParameterError
 
 Floats = NDArray[np.float64]
@@ -40,7 +41,8 @@ class Versus:
         return self.p_holm < 0.05
 
 
-def sign_flip_test(differences: NDArray[np.floating], *, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
+@renamed(seed="random_state")
+def sign_flip_test(differences: NDArray[np.floating], *, resamples: int = RESAMPLES, random_state: int = 0) -> Floats:
     """Return the two-sided p of each column of `differences`, (n users, m comparisons) → (m,).
 
     With few users that differ at all, every one of the 2ⁿ sign patterns is counted and p is exact; otherwise
@@ -59,7 +61,7 @@ def sign_flip_test(differences: NDArray[np.floating], *, resamples: int = RESAMP
     observed = np.abs(d.sum(axis=0))
     least = observed - 1e-12 * np.abs(d).sum(axis=0)  # sums of the same numbers in another order are equal
     extreme = np.zeros(d.shape[1], dtype=np.int64)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     size = max(1, BLOCK_CELLS // max(n, 1))
     for start in range(0, count, size):
         rows = min(size, count - start)
@@ -104,8 +106,13 @@ def mean_interval(values: NDArray[np.floating], *, level: float = 0.95) -> tuple
     return mean, mean - half, mean + half
 
 
+@renamed(seed="random_state")
 def against_best(
-    values: Mapping[str, NDArray[np.floating]], *, best: str | None = None, resamples: int = RESAMPLES, seed: int = 0
+    values: Mapping[str, NDArray[np.floating]],
+    *,
+    best: str | None = None,
+    resamples: int = RESAMPLES,
+    random_state: int = 0,
 ) -> tuple[str, dict[str, Versus]]:
     """Return the model with the highest mean, or that which is known to be best, and how every other one compares.
 
@@ -119,7 +126,7 @@ def against_best(
     if not others:
         return best, {}
     d = np.stack([np.asarray(values[name], dtype=np.float64) - values[best] for name in others], axis=1)
-    p = sign_flip_test(d, resamples=resamples, seed=seed)
+    p = sign_flip_test(d, resamples=resamples, random_state=random_state)
     adjusted = holm(p)
     found = {
         name: Versus(*mean_interval(d[:, i]), p=float(p[i]), p_holm=float(adjusted[i])) for i, name in enumerate(others)

@@ -61,7 +61,7 @@ class Study:
     judge: Judge
     space: Space
     budget: Budget
-    seed: int
+    random_state: int
     refit: bool = False
     callback: Callable[[Trial], object] | None = None
     file: Path | None = None

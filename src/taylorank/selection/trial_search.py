@@ -19,8 +19,10 @@ STEP_USERS = 2000  # judged after each sweep, to give up early
 
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
-    source = proposer(study.space, settled_params(study.base), trials=study.budget.trials, seed=study.seed)
-    some_users = study.judge.on_sample(STEP_USERS, seed=study.seed)
+    source = proposer(
+        study.space, settled_params(study.base), trials=study.budget.trials, random_state=study.random_state
+    )
+    some_users = study.judge.on_sample(STEP_USERS, random_state=study.random_state)
     try:
         while True:
             number = study.begin_fit(seconds=_expected(study))
