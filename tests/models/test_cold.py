@@ -1,4 +1,4 @@
-"""Users and items of which nothing is known, for every model."""
+"""Cold users and items, for every model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EMPTY_USER, COLD_ITEM = 7, 4
 
 @pytest.fixture(scope="module")
 def data():
-    """30 users × 20 items; user 7 met nothing, nobody met item 4, item 11 is the most popular, then 2."""
+    """30 users × 20 items; user 7 and item 4 have no interactions, item 11 is the most popular, then 2."""
     rng = np.random.default_rng(5)
     cells = rng.random((30, 20)) < 0.25
     cells[:, 11], cells[:20, 2], cells[20:, 2] = True, True, False
@@ -66,7 +66,7 @@ def test_each_choice(model, data):
     assert (ids[nothing] == -1).all()
     assert ids[1].tolist() == model.recommend([3], n=4)[0][0].tolist()
     if not isinstance(model, tr.Popularity):
-        with pytest.raises(UnknownIdError, match="nothing is known of user 7"):
+        with pytest.raises(UnknownIdError, match="user 7 has no history"):
             model.recommend([3, EMPTY_USER], cold="error")
     assert model.recommend([3], cold="error")[0].shape == (1, 10)
 

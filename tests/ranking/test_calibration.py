@@ -66,7 +66,7 @@ def test_models_that_rank_by_probability_state_it():
     train, valid, test = planted(200, 60, interactions=4000, random_state=0).split()
     found = evaluate(RG2(factors=4).fit(train), test, seen=[train, valid], metrics=("ece@10", "ece_width@10"))
     assert 0 < found["ece@10"] < 0.2
-    with pytest.raises(ParameterError, match="Popularity states no probabilities"):
+    with pytest.raises(ParameterError, match="Popularity gives no probabilities"):
         evaluate(Popularity().fit(train), test, metrics="ece@10")
 
 

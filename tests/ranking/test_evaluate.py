@@ -176,7 +176,7 @@ def test_users_without_test_items_are_counted(table):
 
 def test_auc_compares_what_the_lists_are_made_of(parts):
     train, valid, test = parts
-    lost = train.by_user.row_of_entry() == 7  # a user who met nothing in training,
+    lost = train.by_user.row_of_entry() == 7  # a user without history in training,
     few = train.select(~lost & (train.by_user.indices != 11), "less")  # and an item that nobody met
     model = RG2(factors=4).fit(few)
     values = evaluate(model, test, seen=[few, valid], metrics="auc", per_user=True).per_user["auc"]
@@ -231,7 +231,7 @@ def test_bad_input_is_refused(table):
         ({"gain": "square"}, "gain='square'"),
         ({"confidence": 95}, "between 0 and 1"),
         ({"confidence": 0.9, "resamples": 0}, "resamples=0"),
-        ({"metrics": "ece"}, "Table states no probabilities"),
+        ({"metrics": "ece"}, "Table gives no probabilities"),
     ]:
         with pytest.raises(ParameterError, match=words):
             evaluate(model, train, **options)

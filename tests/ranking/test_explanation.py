@@ -115,5 +115,5 @@ def test_what_cannot_be_explained_says_why(name, data, tmp_path):
     with pytest.raises(ParameterError, match="n=0"):
         model.explain(0, "i03", n=0)
     model.save(tmp_path / "m.tr", with_seen=False)
-    with pytest.raises(DataError, match="saved without what its users met"):
+    with pytest.raises(DataError, match="saved without the histories of its users"):
         tr.load(tmp_path / "m.tr").explain(0, "i03")

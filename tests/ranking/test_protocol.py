@@ -97,7 +97,7 @@ def test_held_out_users_are_folded_in(table):
         assert ours["popularity@5"] > np.bincount(parts.fold_test.by_user.indices).max()  # training counts, not these
         without = evaluate(model, parts.test, seen=parts.fold_test, metrics="ndcg@100")  # popular items for all
         assert ours["ndcg@100"] != pytest.approx(without["ndcg@100"], rel=1e-3)
-    with pytest.raises(ParameterError, match="Table cannot take in new users"):
+    with pytest.raises(ParameterError, match="Table cannot fold in new users"):
         parts.evaluate(table(parts.train, np.zeros(parts.train.matrix.shape, dtype=np.float32)), "valid")
 
 
@@ -128,7 +128,7 @@ def test_bad_input_is_refused():
         protocol("paper")
     with pytest.raises(DataError, match="needs two parts"):
         protocol("published").prepare(data)
-    with pytest.raises(DataError, match="undivided"):
+    with pytest.raises(DataError, match="unsplit"):
         protocol("papers").prepare((data, data))
     with pytest.raises(DataError, match="timestamps"):
         protocol("leave-one-out").prepare(Interactions.from_arrays([1, 1, 1], [1, 2, 3]))

@@ -169,7 +169,7 @@ def test_a_file_without_histories_needs_data(parts, tmp_path):
     for model in (tr.RG2(4), tr.Neural("rg2", factors=4, epochs=2, options={"ranking": "lift"})):
         model.fit(parts[0]).save(tmp_path / "m.tr", with_seen=False)
         back = tr.load(tmp_path / "m.tr")
-        with pytest.raises(DataError, match="does not have what users met; give the data"):
+        with pytest.raises(DataError, match="without the histories of its users; give the data"):
             tr.diagnose(back)
         losses = [tr.diagnose(one, parts[1]).numbers["softmax loss"] for one in (model, back)]
         assert losses[0] == pytest.approx(losses[1], rel=1e-6)

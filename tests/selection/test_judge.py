@@ -43,5 +43,5 @@ def test_held_out_users_are_folded_in_as_the_protocol_does_it():
     expected = parts.evaluate(model, "valid", metrics="ndcg@5")["ndcg@5"]
     assert judge.value(model) == expected
     assert ShortlistJudge(judge, lambda: model).value(model) == expected
-    with pytest.raises(ParameterError, match="cannot take in new users"):
+    with pytest.raises(ParameterError, match="cannot fold in new users"):
         judge.value(Toy().fit(parts.train))

@@ -61,7 +61,7 @@ def test_no_model_outlives_a_search():
 
 
 @pytest.mark.parametrize("with_optuna", [True, False])
-def test_hopeless_fits_are_given_up_after_a_few_sweeps(small_parts, monkeypatch, with_optuna):
+def test_fits_far_behind_are_pruned_after_a_few_sweeps(small_parts, monkeypatch, with_optuna):
     train, valid, _ = small_parts
     if with_optuna:
         pytest.importorskip("optuna")

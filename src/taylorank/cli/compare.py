@@ -99,7 +99,7 @@ def compare(
     if seeds < 1:
         raise ParameterError(f"--seeds {seeds} is no number of repetitions", "give 1 or more")
     if per_user and json is None:
-        raise ParameterError("--per-user has no file to stand beside", "give --json too")
+        raise ParameterError("--per-user needs a file to write beside", "give --json too")
     if report is not None:
         require_extra()
     with writable(json, report):
@@ -146,7 +146,7 @@ def console_of(quiet: bool) -> Console:
 
 
 def compared(console: Console, run: Callable[..., Result], *, total: int) -> Result:
-    """Compare with a line of progress: the model and its stage, how many runs are done, the time."""
+    """Compare, showing in one line of progress the model, its stage, the runs done and the time."""
     shown = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as progress:
         line = progress.add_task("comparing", total=total)

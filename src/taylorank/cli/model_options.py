@@ -18,7 +18,7 @@ from taylorank.models.recommender import Recommender
 from taylorank.registry import MODELS, model_class
 from taylorank.training.composition import quadratic_losses
 
-# What each parameter means, in a line; the models' docstrings say more.
+# Each parameter in one line; the models' docstrings explain more.
 MEANINGS = {
     "factors": "Rank: length of the user and item vectors.",
     "regularization": "RG models: soft threshold of the singular values as a share of the largest, in [0, 1). "

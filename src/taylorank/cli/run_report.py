@@ -18,7 +18,7 @@ METRICS = ("ndcg@10", "recall@10", "mrr@10", "ndcg@20", "recall@20")
 def write_run_report(data: Interactions, results: list[dict[str, Any]], path: Path, *, random_state: int) -> str:
     """Write the report of fitted models (`model`, `fitted`, `fit_seconds` of each result); return a line about it.
 
-    Without the extra [report] there is none, and the line says how to get it.
+    Without the extra [report] none is written, and the line explains how to install it.
     """
     try:
         require_extra()

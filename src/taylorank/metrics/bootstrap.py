@@ -1,4 +1,4 @@
-"""How far would a mean move if other users had been drawn? Percentile bootstrap, all metrics at once."""
+"""Confidence intervals of means over users: percentile bootstrap, all metrics at once."""
 
 from __future__ import annotations
 

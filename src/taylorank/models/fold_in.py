@@ -1,4 +1,4 @@
-"""The vector of a user from a history, the item factors being given: exact, and nothing is refitted."""
+"""The vector of a user from a history, for given item factors: exact, and nothing is refitted."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ class RowFoldIn:
         return row_solve(replace(system, rows=rows), Q, method="cholesky")
 
     def parts(self, history: Interactions) -> NDArray[np.float64]:
-        """part_j = H⁻¹ (t_j Q_j + share_j h g), (n, K); what belongs to no item is shared by strength."""
+        """part_j = H⁻¹ (t_j Q_j + share_j h g), (n, K); the part that belongs to no item is divided by strength."""
         strengths = history.strengths.astype(np.float64)
         return row_parts(self._system(history), self.item_factors, shares=strengths / strengths.sum())
 
 
 def used_items(rows: CSR, factors: Floats) -> tuple[CSR, Floats]:
-    """Return the rows over the items that they hold, and the factors of these: a few of a large catalogue."""
+    """Return the rows over only the items that occur in them, and the factors of these items."""
     if 2 * rows.nnz > len(factors):
         return rows, factors
     items, positions = np.unique(rows.indices, return_inverse=True)

@@ -43,10 +43,10 @@ def evaluate(
     """Return the mean of each metric over the users with test items: {"ndcg@10": …, …}.
 
     All items are ranked but those in `seen` (the training data by default; give train and validation for a test). Of
-    equal scores the lower position, which is the smaller id, comes first. Users that the model knows but who met
-    nothing in training count in the means, with the list that `recommend` gives them: the popular items. Users that
-    the model does not know are left out of the means, with a warning; test items that it does not know, or that
-    nobody met in training, stay relevant and are never found.
+    equal scores the lower position, which is the smaller id, comes first. Users whom the model knows but who have no
+    history count in the means, with the list that `recommend` gives them: the popular items. Users whom the model does
+    not know are left out of the means, with a warning; test items that it does not know, or that have no interaction
+    in training, stay relevant and count as misses.
 
     Parameters
     ----------
@@ -60,13 +60,13 @@ def evaluate(
     per_user
         Keep the values of every user, with their ids.
     confidence, resamples, random_state
-        Give intervals that hold this share of means of users drawn with replacement.
+        Add bootstrap intervals that hold this share of the means over users drawn with replacement.
     counts
-        The data that counts how popular items are, for novelty and popularity: what the model has seen by default.
+        The data that item popularity is counted in, for novelty and popularity; by default what the model has seen.
     num_threads
         Of kernels; the model's own number by default, else all CPUs.
     progress
-        Called with (users done, users in all).
+        Called with (users done, all users).
 
     >>> from taylorank.data import planted
     >>> from taylorank.models import Popularity
@@ -101,7 +101,7 @@ def evaluate(
 
 
 def _blocks(ranker: Ranker, truth: Relevance, hidden: Hidden, length: int) -> Iterator[Block]:
-    """Rank the users block by block; metrics without a cutoff alone need no lists."""
+    """Rank the users block by block; without any cutoff no lists are made."""
     best_of, size = best_items(ranker, hidden)
     size = min(size, max(1, LIST_CELLS // max(length, 1)))
     for start in range(0, len(truth.users), size):
@@ -119,15 +119,15 @@ def _intervals(
     weights = {name: w for accumulator in accumulators for name, w in accumulator.weights.items()}
     if not values:
         return {}
-    columns = np.column_stack(list(values.values()))
-    heights = np.column_stack([weights.get(name, np.ones(len(columns))) for name in values])
-    means = bootstrap_means(columns, heights, resamples=resamples, random_state=random_state)
+    per_metric = np.column_stack(list(values.values()))  # (users, metrics)
+    per_weight = np.column_stack([weights.get(name, np.ones(len(per_metric))) for name in values])
+    means = bootstrap_means(per_metric, per_weight, resamples=resamples, random_state=random_state)
     low, high = percentile_interval(means, confidence).tolist()
     return dict(zip(values, zip(low, high, strict=True), strict=True))
 
 
 def _check(gain: Gain, confidence: float | None, resamples: int) -> None:
-    """Refuse what would fail only after the work."""
+    """Refuse bad arguments before the work begins."""
     if gain not in GAINS:
         raise ParameterError(f"gain={gain!r} is unknown", f"choose from {', '.join(GAINS)}")
     if confidence is not None:

@@ -1,4 +1,4 @@
-"""Evaluation protocols: how data is parted, what is hidden when, which metrics are reported, and which one chooses.
+"""Evaluation protocols: how data is split, what is hidden when, which metrics are reported, and which one selects.
 
 >>> from taylorank.data import planted
 >>> parts = protocol("papers").prepare(planted(200, 80, interactions=3000), random_state=0)
@@ -33,7 +33,7 @@ class Prepared:
     full_train, test
         Fit the chosen one to `full_train`; report its metrics on `test`, with `seen_test` hidden.
     fold_valid, fold_test
-        Where users are held out: what the model is shown of them (`fold_in`) before it ranks for them. Else None.
+        Where users are held out: the part of their history that is folded in before ranking for them. Else None.
     """
 
     train: Interactions
@@ -56,13 +56,13 @@ class Prepared:
             raise ParameterError(f"phase={phase!r} is unknown", 'choose "valid" or "test"')
         target, seen = (self.valid, self.seen_valid) if phase == "valid" else (self.test, self.seen_test)
         shown = self.fold_valid if phase == "valid" else self.fold_test
-        if shown is not None:  # the model's own counts are then those of what it is shown
+        if shown is not None:  # the folded-in model counts popularity in the shown histories otherwise
             options = {"counts": self.train, **options}
         return evaluate(folded_in(model, shown), target, seen=seen, **options)
 
 
 class EvaluationProtocol(Protocol):
-    """What every protocol has: a name, metrics to report, the one that chooses, and how it parts the data."""
+    """What every protocol has: a name, metrics to report, the one that selects models, and how it splits the data."""
 
     @property
     def name(self) -> str:
@@ -76,11 +76,11 @@ class EvaluationProtocol(Protocol):
 
     @property
     def chooses(self) -> str:
-        """The metric on validation data that chooses."""
+        """The metric on validation data by which models are selected."""
         ...
 
     def prepare(self, data: Any, random_state: int = 0) -> Prepared:
-        """Part the data."""
+        """Split the data."""
         ...
 
 
@@ -159,7 +159,7 @@ class PublishedSplit:
 
     @renamed(seed="random_state")
     def prepare(self, data: Published, random_state: int = 0) -> Prepared:
-        """Carve validation data out of train."""
+        """Split validation data off train."""
         if isinstance(data, Interactions) or len(data) != 2:
             raise DataError(f"{self.name!r} needs two parts", 'give (train, test), or choose protocol "papers"')
         given, test = share_ids(*data)
@@ -200,15 +200,15 @@ def _of_users(train: Interactions, valid: HeldOut, test: HeldOut) -> Prepared:
 
 def _whole(data: Any, name: str) -> Interactions:
     if not isinstance(data, Interactions):
-        raise DataError(f"{name!r} parts one set of interactions", 'give it undivided, or choose protocol "published"')
+        raise DataError(f"{name!r} splits one set of interactions", 'give it unsplit, or choose protocol "published"')
     return data
 
 
 def folded_in(model: Any, shown: Interactions | None) -> Rankable:
-    """Return the model for users whom it was not trained on, given what it is shown of them; None: itself."""
+    """Return the model with the users of `shown` folded in; itself if that is None."""
     if shown is not None and not hasattr(model, "fold_in"):
         raise ParameterError(
-            f"{type(model).__name__} cannot take in new users", "choose a model with fold_in, or another protocol"
+            f"{type(model).__name__} cannot fold in new users", "choose a model with fold_in, or another protocol"
         )
-    scorer: Rankable = model if shown is None else model.fold_in(shown)
-    return scorer
+    folded: Rankable = model if shown is None else model.fold_in(shown)
+    return folded

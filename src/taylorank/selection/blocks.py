@@ -1,8 +1,8 @@
-"""Validation data that near-duplicates in training data do not answer.
+"""Validation data without near-duplicates in the training data.
 
 Where a user's interactions come in groups (the places of one journey, the parts of one series), a random item held back
 has its neighbours in the training part, and a model that only knows neighbours looks better than it will be on what
-comes next. Holding back whole groups asks for more (blocked cross-validation; Roberts et al., "Cross-validation
+comes next. Holding back whole groups is a harder test (blocked cross-validation; Roberts et al., "Cross-validation
 strategies for data with temporal, spatial, hierarchical, or phylogenetic structure", Ecography 40, 2017).
 """
 

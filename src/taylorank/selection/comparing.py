@@ -35,7 +35,7 @@ Data = Interactions | tuple[Interactions, Interactions]
 
 @dataclass(frozen=True)
 class CompareProgress:
-    """What the callback gets: which model on which seed is at which stage, and how many runs are done of how many."""
+    """The argument of the callback: which model on which seed is at which stage, and how many runs are done."""
 
     model: str
     seed: int
@@ -72,15 +72,15 @@ def compare(
         The interactions; for the protocol "published" the pair (train, test).
     models
         Names of `taylorank.registry`, compositions among them, or of peers ("implicit-als", "irspack-ials"), estimators
-        (anything with `fit` that meets `ranking.Rankable`), or a mapping from names of your choice to either.
+        (anything with `fit` that is a `ranking.Rankable`), or a mapping from names of your choice to either.
     trials, seconds
         The budget of tuning, which each model has on each seed: fits, seconds, or both; 20 fits if neither is given,
         no tuning with `trials=0`. Models without a space, such as Popularity, need none.
     metrics, k
-        What is reported, as `evaluate` takes it; by default what the protocol reports. Tuning goes by the protocol's
-        choice if it is among them, else by the first.
+        What is reported, as in `evaluate`; by default what the protocol reports. Tuning maximises the protocol's
+        metric if it is among them, else the first.
     spaces
-        Name → space of tuning, where the default is not wanted.
+        Name → space of tuning, in place of the default.
     file
         JSON that is written after every run. If it exists the comparison goes on from there; runs that failed are
         tried again.
@@ -88,7 +88,7 @@ def compare(
         Keep each user's values beside `file` (NAME.users.npz), so that models compared later can be tested against
         these.
     name, command
-        What the report calls the data, and the command line that made it.
+        The name of the data in the report, and the command line that made it.
 
     >>> from taylorank.data import planted
     >>> found = compare(planted(150, 50, interactions=2000), ["ease", "popularity"], seeds=(0,), trials=0)
@@ -116,7 +116,7 @@ def compare(
                 values[one.name, seed] = found
             _add_run(record, run)
             if file is not None and journal is not None:
-                save_per_user(values, running_path(file), record)  # first: the record says which runs are done
+                save_per_user(values, running_path(file), record)  # before the record, which marks the run as done
                 save_record(record, file)
                 journal.unlink(missing_ok=True)
             stage("failed" if run["error"] else "done")
@@ -143,8 +143,8 @@ def compare_fitted(
 ) -> Comparison:
     """Compare models that are fitted already, on one split by the papers' protocol.
 
-    `seconds` and `params` hold, where known, how long fitting and choosing took and what was chosen. `bounds` names
-    those that are no contenders but show how good a ranking can be. Budgets of tuning are not known here.
+    `seconds` and `params` hold, where known, how long fitting and tuning took and which parameters were chosen.
+    `bounds` names those that only show how good a ranking can be. The budget of tuning is not known here.
     """
     evaluation = protocol_named("papers")
     entries = [Contender(one, one, model, {}) for one, model in fitted.items()]
@@ -268,7 +268,7 @@ def _add_run(record: Record, run: Run) -> None:
 def _stages(
     callback: Callable[[CompareProgress], object] | None, record: Record, label: str, seed: int
 ) -> Callable[[str], None]:
-    """Return what passes the stage of a run on to the callback."""
+    """Return a function that reports the stage of a run to the callback."""
     done, total = len(record["runs"]), len(record["models"]) * len(record["settings"]["seeds"])
 
     def stage(text: str) -> None:

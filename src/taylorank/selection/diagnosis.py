@@ -1,10 +1,10 @@
-"""Is the quadratic loss a fair stand-in for softmax here, are the systems sound, and is the penalty right?
+"""Does the quadratic loss approximate softmax here, are the systems well-conditioned, and is the penalty right?
 
 For scores o of a user and its positives y, under the proposal q:
 
     softmax   −o_y + log Σ_j q_j e^o_j          RG×   −o_y + q·o + ½ (q·o² − (q·o)²)          RG²   −o_y + q·o + ½ q·o²
 
-All are 0 at o = 0, so minus the mean over the positives is what the model gains over knowing nothing.
+All are 0 at o = 0, so minus the mean over the positives is the gain of the model over zero scores.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from taylorank.models.logits import Logits, logits_of
 from taylorank.objectives import RG
 
 Floats = NDArray[np.float64]
-SMALL, LARGE = 0.3, 1.0  # of |o|: where the expansion holds, and where it has nothing to say
+SMALL, LARGE = 0.3, 1.0  # of |o|: below the first the expansion holds, above the second it does not
 ILL = 1e6
 BLOCK = 128  # users scored at a time
 SHARES = tuple(round(0.05 * step, 2) for step in range(20))  # values of regularization that are compared
@@ -46,7 +46,7 @@ class Diagnosis:
 
 @renamed(seed="random_state")
 def diagnose(model: Any, data: Any = None, *, users: int = 500, random_state: int = 0) -> Diagnosis:
-    """Say how a fitted factor model stands to softmax, how sound its systems are, and whether its penalty is right.
+    """Check a fitted factor model: how well it approximates softmax, its condition numbers, and its penalty.
 
     `data` holds the positives that losses are measured on: validation data, or the training data (the default). Losses
     are means over the positives of at most `users` users, drawn by `random_state`. A spectral fit of RG2 or RGX has its
@@ -56,13 +56,13 @@ def diagnose(model: Any, data: Any = None, *, users: int = 500, random_state: in
     >>> from taylorank.models import RG2
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
     >>> print(diagnose(RG2(8).fit(train), valid).words[0][:23])
-    The scores are middling
+    The scores are moderate
     """
     check_whole(users, "users")
     check_seed(random_state)
     logits = logits_of(model)
     if data is None and not model.seen.nnz:
-        raise DataError("the file of this model does not have what users met", "give the data to measure on")
+        raise DataError("this model was saved without the histories of its users", "give the data to measure on")
     positives = model.seen if data is None else over_items(read_interactions(data), model.items)
     rows = _known_rows(model, positives, users, random_state)
     numbers = {**_scores(logits, positives, rows), **_conditions(logits)}
@@ -137,17 +137,17 @@ def _about_scores(logits: Logits, numbers: dict[str, float]) -> list[str]:
     size = f"(mean |o| {numbers['mean |o|']:.2g}, largest {numbers['max |o|']:.2g})"
     if not logits.are_logits:
         return [
-            f"The scores {size} were not fitted as logits; the losses below take them for such under a uniform "
-            "proposal, for comparison only."
+            f"The scores {size} were not fitted as logits; the losses below treat them as logits under a "
+            "uniform proposal, for comparison only."
         ]
     gap, gain = numbers["mean |softmax − RG×|"], -numbers["softmax loss"]
     missed = f"the expansion misses {gap:.2g} of a softmax loss that is {abs(gain):.2g} "
     missed += "below" if gain > 0 else "above"
-    missed += " that of knowing nothing"
+    missed += " that of zero scores"
     if numbers["mean |o|"] < SMALL:
         verdict = f"The scores are small {size}: most items lie where softmax is nearly quadratic"
     elif numbers["mean |o|"] < LARGE:
-        verdict = f"The scores are middling {size}: the quadratic is a rough stand-in for softmax"
+        verdict = f"The scores are moderate {size}: the quadratic approximates softmax roughly"
     else:
         verdict = f"The scores are large {size}: read them as a ranking, not as logits"
     return [f"{verdict}; {missed}."]
@@ -159,14 +159,14 @@ def _about_systems(numbers: dict[str, float]) -> list[str]:
         return ["All scores are 0: the penalty has left nothing; lower regularization."]
     if worst > ILL:
         return [
-            f"The systems are ill-conditioned ({worst:.1e}): some factors hardly count; raise regularization, or use "
+            f"The systems are ill-conditioned ({worst:.1e}): some factors hardly matter; raise regularization, or use "
             "fewer factors."
         ]
     return [f"The systems are well-conditioned ({worst:.2g})."]
 
 
 def _about_penalty(model: Any, numbers: dict[str, float], data: Interactions | None) -> list[str]:
-    """What the threshold left of the factors, and which one `data` favour, noted in `numbers`."""
+    """Return what the threshold left of the factors, and which one `data` favour; add that to `numbers`."""
     rank = int(numbers["factors that are not 0"])
     if not rank:
         return []
@@ -181,7 +181,7 @@ def _about_penalty(model: Any, numbers: dict[str, float], data: Interactions | N
             "model, or lower regularization to use them."
         )
     if not _holds_path(model):
-        words.append("Which regularization data favour, a model out of a file or ALS does not know; `tune` finds it.")
+        words.append("Only a spectral fit (not ALS, not a file) knows other penalties; `tune` finds the best.")
     elif data is None:
         words.append("Give validation data to learn which regularization it favours.")
     else:
@@ -196,7 +196,7 @@ def _about_share(own: float, best: float, gain: float) -> str:
         return f"regularization={own:g} is right: the RG² loss on these data is lowest there."
     return (
         f"{'Raise' if best > own else 'Lower'} regularization from {own:g} towards {best:g}: the RG² loss on these "
-        f"data is {gain:.2g} lower there. Rankings may want another; `tr.tune` measures them."
+        f"data is {gain:.2g} lower there. The best ranking may need another value; `tr.tune` finds it."
     )
 
 

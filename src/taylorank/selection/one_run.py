@@ -30,7 +30,7 @@ Stage = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What every model goes through on every seed: what is measured, and what tuning may cost."""
+    """The same for every model on every seed: what is measured, and the budget of tuning."""
 
     metrics: tuple[str, ...]
     primary: str
@@ -53,7 +53,7 @@ def make_plan(
     seconds: float | None,
     n_items: int,
 ) -> Plan:
-    """Return the plan, or say what is wrong with it; the primary metric is the protocol's if it is asked for."""
+    """Check and return the plan; the primary metric is the protocol's if it is among `metrics`, else the first."""
     if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int) or trials < 0):
         raise ParameterError(f"trials={trials!r} is not a count", "give a whole number ≥ 0; 0 means no tuning")
     if seconds is not None and not seconds > 0:
@@ -77,7 +77,7 @@ def run_one(
     with_convergence: bool,
     stage: Stage,
 ) -> tuple[Run, UserValues | None]:
-    """Return the run as the record holds it and each user's values; what goes wrong in the model is the run's error."""
+    """Return the run as in the record and each user's values; an exception of the model becomes the run's error."""
     run: Run = {"model": contender.name, "seed": random_state, "error": None, "params": {}, "tuning": None}
     values = None
     try:
@@ -123,7 +123,7 @@ def _tuned(
         fold_in=parts.fold_valid,
         callback=counted,
     )
-    if found.status == "interrupted":  # tuning ends gently on Ctrl-C; a comparison must stop
+    if found.status == "interrupted":  # tuning returns on Ctrl-C; a comparison must stop
         raise KeyboardInterrupt
     tuning = found.to_dict()
     return {**tuning, "trials": [shown_parts(trial) for trial in tuning["trials"]]}
@@ -152,7 +152,7 @@ def tested(model: Any, parts: Prepared, plan: Plan) -> tuple[Run, UserValues]:
         counts=parts.full_train,
     )
     seconds = time.perf_counter() - start
-    assert found.user_ids is not None  # asked for by per_user
+    assert found.user_ids is not None  # by per_user=True
     run = {
         "evaluate_seconds": seconds,
         "users": found.users.evaluated,

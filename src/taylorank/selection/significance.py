@@ -1,7 +1,7 @@
-"""Is a difference between two models more than luck? Paired tests over users, and their correction.
+"""Is a difference between two models significant? Paired tests over users, corrected for their number.
 
 Two models are measured on the same users, so the unit is a user's difference d_x. If the models were equally good,
-every d_x would as likely have the other sign:
+every d_x would have the other sign with the same probability:
 
     p = P(|Σ_x s_x d_x| ≥ |Σ_x d_x|),   s_x = ±1 at random
 
@@ -53,8 +53,8 @@ def sign_flip_test(differences: NDArray[np.floating], *, resamples: int = RESAMP
     """
     d = _columns(differences)
     if resamples < 1:
-        raise ParameterError(f"resamples={resamples} is no number of tries", "use 1 or more, such as 9999")
-    d = d[(d != 0).any(axis=1)]  # a user whom all models serve alike changes no sum
+        raise ParameterError(f"resamples={resamples} is not a count", "use 1 or more, such as 9999")
+    d = d[(d != 0).any(axis=1)]  # a user with equal values changes no sum
     n = len(d)
     exact = 2**n <= resamples if n < 60 else False
     count = 2**n if exact else resamples
@@ -114,7 +114,7 @@ def against_best(
     resamples: int = RESAMPLES,
     random_state: int = 0,
 ) -> tuple[str, dict[str, Versus]]:
-    """Return the model with the highest mean, or that which is known to be best, and how every other one compares.
+    """Return the model with the highest mean, or `best` if given, and how every other one compares.
 
     `values` holds each model's metric per user, in the same order of users. Of equal means the first counts as best.
     """

@@ -34,7 +34,7 @@ class Tuning:
     """The result of `tune`: the best parameters, the model fitted with them, and how they were found.
 
     `status` is "complete" if the search ended by itself or with its budget, "interrupted" after Ctrl-C. `budget` is
-    what was allowed, `seconds` what it took. `refitted` says whether `model` was fitted to train and validation data.
+    what was allowed, `seconds` what it took. `refitted` is whether `model` was fitted to train and validation data.
     """
 
     name: str
@@ -91,13 +91,13 @@ def tune(
         The budget: at most so many fits, at most so long (the last fit may end a little later; `refit` counts in).
         Without either, 20 fits. A model with a path (RG² and RG×, spectral) judges many points on each fit.
     random_state
-        Draws settings and samples of users. With a budget in trials, the same value and data give the same trials.
+        Seed of the settings and samples of users. With a budget in trials, the same seed and data give the same trials.
     file
         Where trials are kept. A run that finds its own file there goes on from it.
     seen
         What to leave out of the rankings; the training data by default.
     fold_in
-        What models are shown of validation users who are not in `train`, before they rank for them.
+        Histories of validation users who are not in `train`; they are folded in before ranking.
     callback
         Called with every trial; returns True to stop.
     refit
@@ -153,7 +153,7 @@ def _header(name: str, study: Study) -> dict[str, Any]:
 
 
 def _searched(study: Study, name: str) -> Tuning:
-    """Search, then fit what is still to be fitted; Ctrl-C ends either with what was found until then."""
+    """Search, then fit what is still to be fitted; on Ctrl-C return what was found until then."""
     search = path_search if getattr(study.base, "has_path", False) else trial_search
     method, searched, refitted = "interrupted", None, False
     status: Status = "interrupted"
@@ -187,12 +187,12 @@ def _searched(study: Study, name: str) -> Tuning:
 
 
 def _fit_best(study: Study) -> bool:
-    """Fit the best to all data if that is wanted, or to train if the trial came from the file; say which."""
+    """Fit the best to all data if that is wanted, or to train if the trial came from the file; return which."""
     if study.best is None:
         notes = [trial.note for trial in study.trials if trial.note]
         raise DataError(
             f"none of {len(study.trials)} trials gave a value ({notes[0] if notes else 'no reason given'})",
-            "mend that, or search another space",
+            "fix that, or search another space",
         )
     if study.refit:
         study.model = None  # makes room
