@@ -73,8 +73,8 @@ def test_each_choice(model, data):
 
 def test_lists_for_strangers_obey_seen_items_and_exclude(model, data):
     order, _ = by_popularity(data)
-    met = tr.Interactions.from_arrays([99, 99], [order[0], order[2]])
-    ids, _ = model.recommend([99], n=2, seen=[data, met], cold="popularity")
+    seen = tr.Interactions.from_arrays([99, 99], [order[0], order[2]])
+    ids, _ = model.recommend([99], n=2, seen=[data, seen], cold="popularity")
     assert ids[0].tolist() == [order[1], order[3]]
     ids, _ = model.recommend([99], n=3, items=[1, 2, 3], exclude=[2], cold="popularity")
     assert set(ids[0].tolist()) <= {1, 3, -1}

@@ -37,10 +37,10 @@ def test_ease_in_strips_is_the_plain_inverse():
 
 
 def test_ease_tells_how_many_columns_are_done(parts):
-    heard = []
-    tr.EASE().fit(parts[0], callback=heard.append)
-    assert [progress.step for progress in heard] == [60]
-    assert heard[0].seconds > 0
+    steps = []
+    tr.EASE().fit(parts[0], callback=steps.append)
+    assert [progress.step for progress in steps] == [60]
+    assert steps[0].seconds > 0
 
 
 def test_a_fit_of_ease_that_does_not_end_leaves_the_model_as_it_was(parts, monkeypatch):
@@ -72,7 +72,7 @@ def test_ease_refuses_what_memory_does_not_hold(parts, monkeypatch):
     with pytest.raises(ParameterError, match=r"60 items needs about .* are free; .*max_items"):
         tr.EASE().fit(parts[0])
     tr.EASE(max_items=60).fit(parts[0])
-    monkeypatch.setattr(item_based, "available_memory", lambda: None)  # a system that does not tell
+    monkeypatch.setattr(item_based, "available_memory", lambda: None)  # the free memory is unknown
     tr.EASE().fit(parts[0])
     monkeypatch.setattr(item_based, "MOST_ITEMS", 59)
     with pytest.raises(ParameterError, match=r"60 items are more than max_items=59; .*raise max_items"):

@@ -13,7 +13,7 @@ from taylorank.selection import split_blocks
 
 @pytest.fixture(scope="module")
 def grouped():
-    """Users who each met items of two of ten groups; a group is ten items in a row."""
+    """Users with items of two of ten groups each; a group is ten items in a row."""
     rng = np.random.default_rng(0)
     pairs = [
         (user, 10 * group + item)

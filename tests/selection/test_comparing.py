@@ -131,14 +131,14 @@ def test_users_are_paired_across_seeds(data):
 
 
 def test_a_model_that_fails_is_reported_and_the_others_go_on(data):
-    told = []
-    found = compare(data, {"broken": Broken(), "fine": "popularity"}, seeds=(0, 1), trials=0, callback=told.append)
+    progress = []
+    found = compare(data, {"broken": Broken(), "fine": "popularity"}, seeds=(0, 1), trials=0, callback=progress.append)
     assert found.best == "fine"
     assert found.models["broken"] == {"error": "2 of 2 seeds failed: ZeroDivisionError: cannot divide by zero"}
     mean = found.models["fine"]["metrics"]["ndcg@10"]["mean"]
     assert mean > 0
     assert repr(found) == f"Comparison(ndcg@10: fine {mean:.4f}, broken failed)"
-    assert [(p.stage, p.done, p.total) for p in told if p.stage in ("done", "failed")] == [
+    assert [(p.stage, p.done, p.total) for p in progress if p.stage in ("done", "failed")] == [
         ("failed", 0, 4),
         ("done", 1, 4),
         ("failed", 2, 4),

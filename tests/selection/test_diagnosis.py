@@ -120,7 +120,7 @@ def test_words_come_before_numbers(model):
 def test_file_has_no_path_and_says_so(parts, model, tmp_path):
     model.save(tmp_path / "m.tr")
     again = tr.diagnose(tr.load(tmp_path / "m.tr"), parts[1])
-    assert any("`tune` finds it" in line for line in again.words)
+    assert any("`tune` finds the best" in line for line in again.words)
     fresh = tr.diagnose(model, parts[1]).numbers
     assert {name: fresh[name] for name in again.numbers} == pytest.approx(again.numbers)
 

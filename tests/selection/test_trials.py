@@ -37,17 +37,17 @@ def test_an_interrupted_run_returns_what_it_knows_and_resumes(small_parts, tmp_p
     file = tmp_path / "trials.jsonl"
     space = {"shift": Choice(tuple(range(12)))}
     whole = tune(Toy(), train, valid, space=space, trials=12)
-    told = []
+    trials = []
 
     def interrupt(trial):
-        told.append(trial)
-        if len(told) == 5:
+        trials.append(trial)
+        if len(trials) == 5:
             raise KeyboardInterrupt
 
     first = tune(Toy(), train, valid, space=space, trials=12, file=file, callback=interrupt)
     assert first.status == "interrupted"
-    assert first.trials == told
-    assert first.value == max(trial.value for trial in told)
+    assert first.trials == trials
+    assert first.value == max(trial.value for trial in trials)
     resumed = tune(Toy(), train, valid, space=space, trials=12, file=file)
     assert resumed.status == "complete"
     assert table(resumed) == table(whole)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
@@ -26,7 +25,7 @@ from taylorank.cli.options import (
     command_line,
     cutoffs,
 )
-from taylorank.cli.results import writable
+from taylorank.cli.results import table_console, writable
 from taylorank.data import datasets
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
@@ -92,7 +91,7 @@ def compare(
 
     Example: taylorank compare ml-1m --cleaning paper --seeds 5 --json ml-1m.json
     """
-    console = console_of(quiet)
+    console = table_console(quiet)
     protocol_named(protocol)
     chosen = comma_separated(models, "--models")
     contenders(chosen)  # a wrong name is found before the data is read
@@ -138,11 +137,6 @@ def _data(name: str, protocol: str, core: int | None, cleaning: str | None, opti
     if name not in datasets.names():
         raise ParameterError(f"{name} is no data set, and only they have published splits", "choose another --protocol")
     return datasets.published_split(name)
-
-
-def console_of(quiet: bool) -> Console:
-    """Return where a comparison is shown: wide enough for its table."""
-    return Console(quiet=quiet, highlight=False, soft_wrap=True, width=max(80, get_terminal_size().columns))
 
 
 def compared(console: Console, run: Callable[..., Result], *, total: int) -> Result:

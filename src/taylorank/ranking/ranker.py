@@ -18,7 +18,6 @@ outside the library takes part by having a property `ranker`:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from taylorank.data import CSR, Ids, Interactions
-from taylorank.errors import DataError, ParameterError, TaylorankError
+from taylorank.errors import DataError, ParameterError, TaylorankError, warn_caller
 from taylorank.kernels import ItemVectors
 from taylorank.ranking.rows import are_consecutive, take_rows
 
@@ -275,10 +274,9 @@ def _of_scorer(model: Any) -> Ranker:
     name = type(model).__name__
     if not all(hasattr(model, part) for part in ("users", "items", "seen", "scores")):
         raise ParameterError(f"{name} cannot be ranked", "give it a property `ranker`, see taylorank.ranking.Ranker")
-    warnings.warn(
+    warn_caller(
         f"{name} is ranked by its users, items, seen and scores; give it a property `ranker` instead",
         DeprecationWarning,
-        stacklevel=4,
     )
     return Ranker(model.users, model.items, model.seen, scores=model.scores, name=name)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
-from taylorank.errors import DataError, DataWarning
+from taylorank.errors import DataError, DataWarning, warn_caller
 from taylorank.metrics import Gain, Judged, gain_of
 from taylorank.ranking.masks import refuse_other_ids
 from taylorank.ranking.ranker import Ranker
@@ -65,7 +64,7 @@ def relevance(ranker: Ranker, test: Interactions, gain: Gain = "binary") -> Rele
         raise DataError("the model knows none of the test users", "check that both use the same ids")
     lost = int((~known).sum())
     if lost:
-        warnings.warn(f"{lost:,} of {len(rows):,} test users are unknown to the model and left out", DataWarning, 3)
+        warn_caller(f"{lost:,} of {len(rows):,} test users are unknown to the model and left out", DataWarning)
     taken = take_rows(test.by_user, rows[known])
     graded = gain != "binary"
     if graded:
@@ -73,7 +72,7 @@ def relevance(ranker: Ranker, test: Interactions, gain: Gain = "binary") -> Rele
         taken = CSR(taken.indptr, taken.indices, gain_of(strengths, gain), taken.n_columns)
     found = _in_positions_of(ranker, test, taken)
     if not found.nnz:
-        warnings.warn("the model knows none of the test items: every one is a miss", DataWarning, 3)
+        warn_caller("the model knows none of the test items: every one is a miss", DataWarning)
     return Relevance(
         users[known],
         found,

@@ -22,7 +22,7 @@ LOGIT_USERS = 500
 def advise(
     space: Space, best: dict[str, Any], trials: Sequence[Trial], model: Recommender | None, *, random_state: int = 0
 ) -> list[str]:
-    """Return advice: which parameters mattered, which are at an edge, whether the Taylor expansion holds, what failed."""
+    """Return lines of advice: parameters that mattered, values at an edge, the Taylor expansion, failed trials."""
     lines = _importance_lines(space, trials)
     lines += [line for name, part in space.items() if (line := edge_line(name, part, best[name]))]
     if model is not None and hasattr(model, "proposal_") and hasattr(model, "item_factors_"):

@@ -20,7 +20,7 @@ from taylorank.errors import ParameterError
 from taylorank.machine import describe_machine, source_commit
 from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking import Rankable
-from taylorank.ranking.protocols import EvaluationProtocol
+from taylorank.ranking.protocols import EvaluationProtocol, Prepared
 from taylorank.ranking.protocols import protocol as protocol_named
 from taylorank.report.record import SCHEMA, VERSION, Record, plain, save_record
 from taylorank.selection.comparison import Comparison
@@ -103,29 +103,44 @@ def compare(
     values = _resumed(record, file)
     for seed in record["settings"]["seeds"]:
         missing = [one for one in entries if not _has_run(record, one.name, seed)]
-        parts = evaluation.prepare(data, seed) if missing else None
+        if missing:
+            parts = evaluation.prepare(data, seed)
         for one in missing:
-            assert parts is not None
             stage = _stages(callback, record, one.label, seed)
-            journal = None if file is None else Path(f"{os.fspath(file)}.{one.name.replace('/', '+')}.{seed}.tuning")
-            is_first = seed == record["settings"]["seeds"][0]
-            run, found = run_one(
-                one, parts, plan, random_state=seed, journal=journal, with_convergence=is_first, stage=stage
-            )
-            if found is not None:
-                values[one.name, seed] = found
-            _add_run(record, run)
-            if file is not None and journal is not None:
-                save_per_user(values, running_path(file), record)  # before the record, which marks the run as done
-                save_record(record, file)
-                journal.unlink(missing_ok=True)
-            stage("failed" if run["error"] else "done")
+            _run_and_save(one, parts, plan, seed, record=record, values=values, file=file, stage=stage)
     record["summary"] = summarise(record, values, known=[record["summary"]])
     result = Comparison(record, values)
     if file is not None:
         result.save(file, per_user=per_user or kept_path(file).exists())
         running_path(file).unlink(missing_ok=True)
     return result
+
+
+def _run_and_save(
+    contender: Contender,
+    parts: Prepared,
+    plan: Plan,
+    seed: int,
+    *,
+    record: Record,
+    values: PerUser,
+    file: Place | None,
+    stage: Callable[[str], None],
+) -> None:
+    """Run one model on one seed; add the run to `record` and `values`, and write both to the file."""
+    journal = None if file is None else Path(f"{os.fspath(file)}.{contender.name.replace('/', '+')}.{seed}.tuning")
+    is_first = seed == record["settings"]["seeds"][0]
+    run, found = run_one(
+        contender, parts, plan, random_state=seed, journal=journal, with_convergence=is_first, stage=stage
+    )
+    if found is not None:
+        values[contender.name, seed] = found
+    _add_run(record, run)
+    if file is not None and journal is not None:
+        save_per_user(values, running_path(file), record)  # before the record, which marks the run as done
+        save_record(record, file)
+        journal.unlink(missing_ok=True)
+    stage("failed" if run["error"] else "done")
 
 
 @renamed(seed="random_state")

@@ -17,11 +17,10 @@ from taylorank.report.record import plain, shown_parts
 from taylorank.selection.contenders import Contender
 from taylorank.selection.measures import convergence, recall_by_popularity
 from taylorank.selection.per_user import UserValues
-from taylorank.selection.tuning import tune
+from taylorank.selection.tuning import DEFAULT_TRIALS, tune
 from taylorank.system import peak_memory
 
 CUTOFFS = (1, 2, 5, 10, 20, 50, 100)
-DEFAULT_TRIALS = 20
 POPULARITY_CUTOFF = 10
 
 Run = dict[str, Any]

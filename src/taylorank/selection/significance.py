@@ -35,11 +35,6 @@ class Versus:
     p: float
     p_holm: float
 
-    @property
-    def is_significant(self) -> bool:
-        """Whether the model is worse than the best at the 5 % level, all comparisons counted."""
-        return self.p_holm < 0.05
-
 
 @renamed(seed="random_state")
 def sign_flip_test(differences: NDArray[np.floating], *, resamples: int = RESAMPLES, random_state: int = 0) -> Floats:
