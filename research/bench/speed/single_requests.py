@@ -68,7 +68,7 @@ def describe(record: dict[str, Any]) -> list[str]:
 
 def _contenders(data: Interactions, threads: int) -> dict[str, dict[str, Request]]:
     rng = np.random.default_rng(1)
-    P, Q = (rng.standard_normal((n, FACTORS), dtype=np.float32) / 8 for n in (data.n_users, data.n_items))
+    P, Q = (rng.standard_normal((n, FACTORS), dtype=np.float32) / np.float32(8) for n in (data.n_users, data.n_items))
     histories = [rng.choice(data.n_items, HISTORY, replace=False) for _ in range(100)]
     found = {
         name: _ours(model, data, P, Q, histories) for name, model in (("RG2", RG2(FACTORS)), ("IALS", IALS(FACTORS)))
