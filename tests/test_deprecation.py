@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
 import pytest
 
 import taylorank as tr
+from taylorank import ranking
 from taylorank.deprecation import also_named, renamed
 from taylorank.errors import ParameterError
+from taylorank.metrics import bootstrap_means
+from taylorank.selection import Choice, compare_fitted, split_blocks
+from taylorank.selection.significance import against_best, sign_flip_test
+
+DATA = tr.planted(60, 30, interactions=600)
+MODEL = tr.Popularity().fit(DATA)
+VALUES = np.random.default_rng(0).normal(size=(80, 1))
 
 
 @renamed(seed="random_state", protocol="cleaning")
@@ -53,11 +62,50 @@ def test_help_shows_the_new_name_only():
     assert list(inspect.signature(Deck().shuffle).parameters) == ["random_state"]
 
 
-def test_the_data_functions_show_random_state():
-    for function in (tr.planted, tr.Interactions.split, tr.Interactions.split_last, tr.Interactions.split_users):
-        shown = inspect.signature(function).parameters
-        assert "random_state" in shown
-        assert "seed" not in shown
+def public_callables():
+    """Every function and class in the public names, and every public method of a class."""
+    for name in tr.__all__:
+        one = getattr(tr, name)
+        if callable(one):
+            yield name, one
+        if inspect.isclass(one):
+            yield from ((f"{name}.{own}", got) for own, got in inspect.getmembers(one, callable) if own[0] != "_")
+
+
+def test_no_public_signature_shows_seed():
+    shown = {name: inspect.signature(one).parameters for name, one in public_callables()}
+    assert {"planted", "Interactions.split", "RG2", "RG2.fit", "evaluate", "tune"} <= {
+        name for name, parameters in shown.items() if parameters
+    }
+    assert [name for name, parameters in shown.items() if "seed" in parameters] == []
+
+
+CALLS = {
+    "evaluate": lambda **given: tr.evaluate(MODEL, DATA, seen=(), k=5, confidence=0.9, **given).intervals,
+    "prepare": lambda **given: ranking.protocol("papers").prepare(DATA, **given).train,
+    "tune": lambda **given: [
+        trial.params
+        for trial in tr.tune(
+            "itemknn", *DATA.split((0.8, 0.2)), space={"neighbours": Choice(range(1, 30))}, trials=2, **given
+        ).trials
+    ],
+    "diagnose": lambda **given: str(tr.diagnose(tr.RG2(4).fit(DATA), users=9, **given)),
+    "split_blocks": lambda **given: split_blocks(DATA, **given)[1],
+    "compare_fitted": lambda **given: compare_fitted(DATA, {"a": MODEL}, metrics=["ndcg"], **given).record["runs"][0][
+        "seed"
+    ],
+    "sign_flip_test": lambda **given: sign_flip_test(VALUES, resamples=99, **given).tolist(),
+    "against_best": lambda **given: against_best({"a": VALUES[:40, 0], "b": VALUES[40:, 0]}, resamples=99, **given),
+    "bootstrap_means": lambda **given: bootstrap_means(VALUES, np.ones((80, 1)), resamples=9, **given).tolist(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_seed_is_the_older_name_of_random_state(name):
+    with pytest.warns(DeprecationWarning, match=rf"{name}\(seed=…\) is deprecated; write random_state=…"):
+        old = CALLS[name](seed=3)
+    assert old == CALLS[name](random_state=3)
+    assert old != CALLS[name](random_state=0)
 
 
 def test_an_unknown_keyword_is_still_an_error():

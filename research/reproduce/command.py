@@ -17,9 +17,10 @@ from research.reproduce.gather import Gathered
 from research.reproduce.run import NO_TORCH, chosen_models, data_of, joined, models_of
 from research.reproduce.run import reproduce as run_table
 from research.reproduce.tables import Table
-from taylorank.cli.compare import compared, console_of
+from taylorank.cli.compare import compared
 from taylorank.cli.datasets import download_bar
 from taylorank.cli.options import comma_separated, command_line
+from taylorank.cli.results import table_console
 from taylorank.errors import ParameterError
 from taylorank.output import output_folder
 from taylorank.report.record import Record
@@ -59,7 +60,7 @@ def reproduce(
 
     Example: python -m research.reproduce ml-10m --path ml-10m.zip --models rg2-paper,softmax --json ml-10m.json
     """
-    console = console_of(quiet)
+    console = table_console(quiet)
     table = table_named(dataset)
     asked = None if models is None else comma_separated(models, "--models")
     others = [Comparison.load(file) for file in records or []]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, warn_caller
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,6 +19,7 @@ def renamed(**new_names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     >>> @renamed(seed="random_state")
     ... def draw(*, random_state: int = 0) -> int:
     ...     return random_state
+    >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     draw(seed=3), str(caught[0].message)
@@ -47,7 +47,7 @@ def _translated(function: Callable[P, R], *, new_names: dict[str, str], warn: bo
                 raise ParameterError(f"{old} and {new} are two names of one parameter", f"give {new} alone")
             if warn:
                 text = f"{function.__name__}({old}=…) is deprecated; write {new}=…"
-                warnings.warn(text, DeprecationWarning, stacklevel=2)
+                warn_caller(text, DeprecationWarning)
             kwargs[new] = kwargs.pop(old)
         return function(*args, **kwargs)
 

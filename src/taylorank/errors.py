@@ -6,6 +6,9 @@ The command line prints that line and exits with code 2.
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class TaylorankError(Exception):
     """An error that a user can correct. `str(error)` is one line: cause, then remedy."""
@@ -66,3 +69,11 @@ def in_one_line(error: BaseException) -> str:
     """
     text = " ".join(str(error).split())
     return text if isinstance(error, TaylorankError) else f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside the library that made the call."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -82,9 +82,9 @@ def test_unit_ball() -> None:
 def test_hashing_keeps_inner_products_on_average() -> None:
     matrix = features(6, 300, 2)
     wanted = (matrix @ matrix.T).toarray()
-    hashed = [hash_columns(matrix, 64, seed=seed) for seed in range(300)]
+    hashed = [hash_columns(matrix, 64, random_state=seed) for seed in range(300)]
     assert hashed[0].shape == (6, 64)
-    assert (hashed[0] != hash_columns(matrix, 64, seed=0)).nnz == 0
+    assert (hashed[0] != hash_columns(matrix, 64, random_state=0)).nnz == 0
     mean = np.mean([(h @ h.T).toarray() for h in hashed], axis=0)
     np.testing.assert_allclose(mean, wanted, atol=0.25)
     deviation = np.std([(h @ h.T).toarray() for h in hashed], axis=0)

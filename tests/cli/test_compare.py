@@ -68,7 +68,7 @@ def test_quiet_prints_nothing_and_the_same_command_goes_on(data, capsys):
         (("compare", "data.npz", "--protocol", "mine"), "no protocol is called 'mine'"),
         (("compare", "data.npz", "--protocol", "published"), "no data set"),
         (("compare", "data.npz", "--seeds", "0"), "--seeds 0"),
-        (("compare", "data.npz", "--per-user"), "--per-user has no file to stand beside; give --json"),
+        (("compare", "data.npz", "--per-user"), "--per-user needs a file to write beside; give --json"),
         (("compare", "data.npz", "--k", "ten"), "--k 'ten'"),
         (("compare", "data.npz", "--metrics", "fame"), "no metric is called 'fame'"),
         (("compare", "data.npz", "--trials", "-2"), "trials=-2"),

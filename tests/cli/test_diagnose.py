@@ -33,7 +33,7 @@ def test_words_and_numbers_reach_screen_and_file(folder, tmp_path, capsys):
 def test_data_may_be_left_out(folder, capsys):
     assert run("diagnose", str(folder / "model.tr")) == 0
     shown = capsys.readouterr().out
-    assert "`tune` finds it" in shown
+    assert "`tune` finds the best" in shown
     assert "Give validation data" not in shown  # which would not help a model out of a file
 
 

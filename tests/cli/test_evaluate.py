@@ -37,7 +37,7 @@ def test_the_table_and_the_file_say_what_evaluate_says(files, tmp_path, capsys):
         metrics=("ndcg", "recall_min@3", "auc", "coverage@5"),
         per_user=True,
         confidence=0.9,
-        seed=3,
+        random_state=3,
     )
     document = json.loads(out.read_text())
     assert document["metrics"] == pytest.approx(expected)

@@ -40,7 +40,7 @@ def test_a_loss_and_a_backbone_make_a_model(log, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["--loss", "sofmax"], "no loss is called 'sofmax'"),
         (["--loss", "softmax", "--sampler", "uniform"], "softmax draws no negatives"),
@@ -49,10 +49,10 @@ def test_a_loss_and_a_backbone_make_a_model(log, tmp_path, capsys):
         (["--model", "rg2", "--loss", "softmax"], "rg2 has no option --loss"),
     ],
 )
-def test_what_cannot_work_is_one_line(log, tmp_path, capsys, words, told):
+def test_what_cannot_work_is_one_line(log, tmp_path, capsys, words, expected):
     assert run("train", log, *words, "--out", tmp_path / "m.tr") == 2
     said = capsys.readouterr()
-    assert told in said.err + said.out
+    assert expected in said.err + said.out
     assert not (tmp_path / "m.tr").exists()
 
 

@@ -57,7 +57,7 @@ def test_recommend_to_all_writes_parquet(log, tmp_path, capsys):
         (("train", "LOG", "--out", "/proc/x/m.tr"), "cannot write"),
         (("recommend", "nowhere.tr", "--for-user", "1"), "no such file"),
         (("recommend", "LOG", "--for-user", "1"), "not a model"),
-        (("recommend", "LOG"), "name users, or ask for all"),
+        (("recommend", "LOG"), "give --for-user or --all"),
         (("recommend", "LOG", "--all"), "--all needs a file"),
     ],
 )

@@ -78,8 +78,8 @@ def test_help_lists_what_each_model_takes(capsys, monkeypatch):
         assert name in shown
         for parameter in parameters_of(kind):
             assert parameter in MEANINGS, f"say in cli/model_options.py what {parameter} means"
-            told = shown[shown.rindex(f"--{parameter.replace('_', '-')} ") :]
-            assert name in told[told.index("[") : told.index("]")]
+            option = shown[shown.rindex(f"--{parameter.replace('_', '-')} ") :]
+            assert name in option[option.index("[") : option.index("]")]
 
 
 def test_no_seen_makes_a_smaller_file(log, tmp_path):
@@ -90,7 +90,7 @@ def test_no_seen_makes_a_smaller_file(log, tmp_path):
 
 
 class Spy:
-    """A model that notes whether it is asked to tell its progress."""
+    """A model that records whether `fit` got a callback."""
 
     def fit(self, data, callback=None):
         self.callback = callback

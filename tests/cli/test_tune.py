@@ -36,6 +36,11 @@ def test_tune_writes_model_trials_and_json(log, tmp_path, capsys):
     assert json.loads(report.read_text())["trials"] == document["trials"]
 
 
+def test_json_goes_to_standard_output(log, capsys):
+    assert run("tune", str(log), "--model", "itemknn", "--trials", "1", "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "itemknn"
+
+
 def test_groups_can_be_held_back(log, tmp_path, capsys):
     files = [tmp_path / f"{kind}.json" for kind in ("random", "blocks")]
     for file in files:

@@ -11,7 +11,7 @@ from taylorank.metrics import bootstrap_means, percentile_interval, weighted_mea
 
 def test_scipy_finds_the_same_interval():
     values = np.random.default_rng(3).exponential(size=400)
-    means = bootstrap_means(values[:, None], np.ones((400, 1)), resamples=8000, seed=1)
+    means = bootstrap_means(values[:, None], np.ones((400, 1)), resamples=8000, random_state=1)
     low, high = percentile_interval(means, 0.9)[:, 0]
     peer = stats.bootstrap((values,), np.mean, n_resamples=8000, confidence_level=0.9, method="percentile", rng=2)
     width = peer.confidence_interval.high - peer.confidence_interval.low
@@ -25,9 +25,9 @@ def test_resamples_are_those_of_plain_draws(monkeypatch):
     values[4, 0] = np.nan
     draws = np.random.default_rng(7).integers(0, 30, size=(12, 30))
     expected = [[weighted_mean(values[d, c], weights[d, c]) for c in (0, 1)] for d in draws]
-    np.testing.assert_allclose(bootstrap_means(values, weights, resamples=12, seed=7), expected)
+    np.testing.assert_allclose(bootstrap_means(values, weights, resamples=12, random_state=7), expected)
     monkeypatch.setattr(module, "BLOCK_CELLS", 100)  # three resamples at a time
-    np.testing.assert_allclose(bootstrap_means(values, weights, resamples=12, seed=7), expected)
+    np.testing.assert_allclose(bootstrap_means(values, weights, resamples=12, random_state=7), expected)
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
@@ -35,7 +35,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     covered = 0
     for seed in range(200):
         sample = rng.random((120, 1)) ** 2  # mean 1/3
-        means = bootstrap_means(sample, np.ones_like(sample), resamples=300, seed=seed)
+        means = bootstrap_means(sample, np.ones_like(sample), resamples=300, random_state=seed)
         low, high = percentile_interval(means, 0.8)[:, 0]
         covered += low <= 1 / 3 <= high
     assert 0.7 <= covered / 200 <= 0.9

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parametrize("name", MODELS)
 def dense():
     rng = np.random.default_rng(0)
     cells = (rng.random((12, 9)) < 0.4).astype(np.float64)
-    cells[np.arange(12), np.arange(12) % 9] = 1  # everybody met something
+    cells[np.arange(12), np.arange(12) % 9] = 1  # every user has an interaction
     return cells
 
 
@@ -132,7 +132,7 @@ def test_strengths_of_any_size_give_finite_scores_or_a_reason(name, scale, dense
     try:
         model = small(name).fit(sparse.csr_array(dense * scale))
     except ParameterError as error:
-        told = error
+        raised = error
     else:
         assert np.isfinite(model.scores(np.arange(12))).all()
         ids, _ = lists(model)
@@ -140,7 +140,7 @@ def test_strengths_of_any_size_give_finite_scores_or_a_reason(name, scale, dense
         popular = [i for i in np.argsort(-counts, kind="stable") if dense[0, i] == 0]
         assert set(ids[0][ids[0] >= 0].tolist()) == set(popular)
         return
-    assert told.remedy
+    assert raised.remedy
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "uint8", "bool"])

@@ -1,4 +1,4 @@
-"""Users and items of which nothing is known, for every model."""
+"""Cold users and items, for every model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EMPTY_USER, COLD_ITEM = 7, 4
 
 @pytest.fixture(scope="module")
 def data():
-    """30 users × 20 items; user 7 met nothing, nobody met item 4, item 11 is the most popular, then 2."""
+    """30 users × 20 items; user 7 and item 4 have no interactions, item 11 is the most popular, then 2."""
     rng = np.random.default_rng(5)
     cells = rng.random((30, 20)) < 0.25
     cells[:, 11], cells[:20, 2], cells[20:, 2] = True, True, False
@@ -66,15 +66,15 @@ def test_each_choice(model, data):
     assert (ids[nothing] == -1).all()
     assert ids[1].tolist() == model.recommend([3], n=4)[0][0].tolist()
     if not isinstance(model, tr.Popularity):
-        with pytest.raises(UnknownIdError, match="nothing is known of user 7"):
+        with pytest.raises(UnknownIdError, match="user 7 has no history"):
             model.recommend([3, EMPTY_USER], cold="error")
     assert model.recommend([3], cold="error")[0].shape == (1, 10)
 
 
 def test_lists_for_strangers_obey_seen_items_and_exclude(model, data):
     order, _ = by_popularity(data)
-    met = tr.Interactions.from_arrays([99, 99], [order[0], order[2]])
-    ids, _ = model.recommend([99], n=2, seen=[data, met], cold="popularity")
+    seen = tr.Interactions.from_arrays([99, 99], [order[0], order[2]])
+    ids, _ = model.recommend([99], n=2, seen=[data, seen], cold="popularity")
     assert ids[0].tolist() == [order[1], order[3]]
     ids, _ = model.recommend([99], n=3, items=[1, 2, 3], exclude=[2], cold="popularity")
     assert set(ids[0].tolist()) <= {1, 3, -1}

@@ -27,7 +27,7 @@ SWEEPING = {
 
 @pytest.fixture(scope="module")
 def parts():
-    return tr.planted(300, 120, interactions=5000, seed=3).core(5).split()
+    return tr.planted(300, 120, interactions=5000, random_state=3).core(5).split()
 
 
 def interrupting(after):
@@ -62,7 +62,7 @@ def test_an_interrupted_fit_goes_on_to_the_same_bits(parts, tmp_path, name, afte
 
 
 def test_an_interrupted_spectral_fit_goes_on_to_the_same_bits(tmp_path):
-    train = tr.planted(900, 600, interactions=20_000, seed=1)
+    train = tr.planted(900, 600, interactions=20_000, random_state=1)
     model = tr.RG2(factors=20, tolerance=1e-5)
     whole = model.fit(train)
     assert len(whole.history_) >= 3
@@ -141,7 +141,7 @@ def test_a_warm_start_begins_where_the_other_ended(parts, name):
 
 @pytest.mark.parametrize("name", [n for n in CLOSED_FORM if n not in ("ease", "itemknn", "popularity")])
 def test_models_take_in_new_users_and_new_items(name):
-    data = tr.planted(300, 100, interactions=6000, seed=7)
+    data = tr.planted(300, 100, interactions=6000, random_state=7)
     users, items = data.user_ids[data.by_user.row_of_entry()], data.item_ids[data.by_user.indices]
     old = (users < 250) & (items < 90)
     before = tr.Interactions.from_arrays(users[old], items[old])
@@ -212,7 +212,7 @@ def test_an_interrupted_second_fit_leaves_the_first(parts, name):
 def test_a_second_fit_that_is_refused_leaves_the_first(parts):
     train, _, _ = parts
     model = tr.RG2(factors=4).fit(train)
-    with pytest.raises(ParameterError, match="begins from nothing"):
+    with pytest.raises(ParameterError, match="takes no start"):
         model.fit(of_other_items(train), start=tr.IALS(factors=4).fit(of_other_items(train)))
     assert model.items == train.items
 

@@ -10,7 +10,7 @@ from taylorank.models import item_based
 
 @pytest.fixture(scope="module")
 def parts():
-    return tr.planted(300, 60, interactions=5000, seed=4).split()
+    return tr.planted(300, 60, interactions=5000, random_state=4).split()
 
 
 def test_ease_solves_its_constrained_problem(parts):
@@ -28,7 +28,7 @@ def test_ease_solves_its_constrained_problem(parts):
 
 def test_ease_in_strips_is_the_plain_inverse():
     """More items than one strip has, the last one not whole."""
-    data = tr.planted(400, 1300, interactions=9000, seed=1)
+    data = tr.planted(400, 1300, interactions=9000, random_state=1)
     R = data.matrix.toarray().astype(np.float64)
     P = np.linalg.inv(R.T @ R + 20.0 * np.eye(data.n_items))
     expected = P / -np.diag(P)
@@ -37,10 +37,10 @@ def test_ease_in_strips_is_the_plain_inverse():
 
 
 def test_ease_tells_how_many_columns_are_done(parts):
-    heard = []
-    tr.EASE().fit(parts[0], callback=heard.append)
-    assert [progress.step for progress in heard] == [60]
-    assert heard[0].seconds > 0
+    steps = []
+    tr.EASE().fit(parts[0], callback=steps.append)
+    assert [progress.step for progress in steps] == [60]
+    assert steps[0].seconds > 0
 
 
 def test_a_fit_of_ease_that_does_not_end_leaves_the_model_as_it_was(parts, monkeypatch):
@@ -72,7 +72,7 @@ def test_ease_refuses_what_memory_does_not_hold(parts, monkeypatch):
     with pytest.raises(ParameterError, match=r"60 items needs about .* are free; .*max_items"):
         tr.EASE().fit(parts[0])
     tr.EASE(max_items=60).fit(parts[0])
-    monkeypatch.setattr(item_based, "available_memory", lambda: None)  # a system that does not tell
+    monkeypatch.setattr(item_based, "available_memory", lambda: None)  # the free memory is unknown
     tr.EASE().fit(parts[0])
     monkeypatch.setattr(item_based, "MOST_ITEMS", 59)
     with pytest.raises(ParameterError, match=r"60 items are more than max_items=59; .*raise max_items"):

@@ -13,7 +13,7 @@ import taylorank as tr
 
 @pytest.fixture(scope="module")
 def matrix():
-    return sparse.csr_matrix(tr.planted(80, 40, interactions=900, seed=3).matrix)
+    return sparse.csr_matrix(tr.planted(80, 40, interactions=900, random_state=3).matrix)
 
 
 def with_items(model, item_factors):

@@ -14,7 +14,7 @@ from taylorank.ranking import Ranker, recommend
 
 @pytest.fixture(scope="module")
 def parts():
-    return tr.planted(400, 150, interactions=8000, seed=4).core(5).split()
+    return tr.planted(400, 150, interactions=8000, random_state=4).core(5).split()
 
 
 def test_probability_ranking_sums_to_one_and_beats_popularity_and_lift(parts):
@@ -194,7 +194,7 @@ def test_ranking_by_products_and_by_scores_agree(parts):
 
 @pytest.mark.parametrize("kind", [tr.RG2, tr.SampledRG2, tr.SampledRGX])
 def test_a_popularity_discount_divides_what_ranks(kind):
-    train = tr.planted(80, 40, interactions=900, seed=2)
+    train = tr.planted(80, 40, interactions=900, random_state=2)
     plain, discounted = (kind(factors=5, proposal_exponent=0.7, popularity_discount=d).fit(train) for d in (0.0, 0.4))
     users = np.arange(train.n_users)
     counts = np.maximum(train.matrix.toarray().sum(axis=0), 1)
@@ -205,7 +205,7 @@ def test_a_popularity_discount_divides_what_ranks(kind):
 
 @pytest.mark.parametrize("penalty", [0.0, 0.5])
 def test_the_path_of_folded_users_is_theirs(penalty):
-    train = tr.planted(80, 50, interactions=1500, seed=2)
+    train = tr.planted(80, 50, interactions=1500, random_state=2)
     others = train.select(train.by_user.row_of_entry() >= 70, "the last users")
     others = tr.Interactions.from_arrays(others.by_user.row_of_entry() + 1000, others.by_user.indices)
     model = tr.RG2(factors=6, score_penalty=penalty, tolerance=0).fit(train)

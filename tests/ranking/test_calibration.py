@@ -63,16 +63,16 @@ def test_seen_items_are_taken_out_and_negative_ones_count_as_nothing(stating):
 
 
 def test_models_that_rank_by_probability_state_it():
-    train, valid, test = planted(200, 60, interactions=4000, seed=0).split()
+    train, valid, test = planted(200, 60, interactions=4000, random_state=0).split()
     found = evaluate(RG2(factors=4).fit(train), test, seen=[train, valid], metrics=("ece@10", "ece_width@10"))
     assert 0 < found["ece@10"] < 0.2
-    with pytest.raises(ParameterError, match="Popularity states no probabilities"):
+    with pytest.raises(ParameterError, match="Popularity gives no probabilities"):
         evaluate(Popularity().fit(train), test, metrics="ece@10")
 
 
 @pytest.mark.parametrize("make", [RG2, RGX, SampledRG2, SampledRGX])
 def test_probabilities_do_not_depend_on_what_ranks(make):
-    train, _, test = planted(200, 60, interactions=4000, seed=0).split()
+    train, _, test = planted(200, 60, interactions=4000, random_state=0).split()
     users = np.arange(200)
     stated = make(factors=4).fit(train).probabilities(users)
     np.testing.assert_allclose(stated.sum(axis=1), 1, atol=0.1)  # sampled RG² comes near, the others are exact

@@ -48,8 +48,8 @@ def slow_lists(model, test, masks, k):
 def slow_evaluation(model, test, masks, k, train):
     """Every metric, by the definitions of docs/metrics.md."""
     cases = list(slow_lists(model, test, masks, k))
-    met = np.bincount(train.by_user.indices, minlength=train.n_items)
-    counts = dict(zip(train.item_ids.tolist(), met, strict=True))
+    per_item = np.bincount(train.by_user.indices, minlength=train.n_items)
+    counts = dict(zip(train.item_ids.tolist(), per_item, strict=True))
     per_user = {name: [] for name in NAMES if name not in ("coverage", "gini", "ece", "ece_width", "precision_min")}
     shown = dict.fromkeys(model.ranker.items.values.tolist(), 0)
     pooled = [0, 0]
@@ -93,14 +93,14 @@ EXACT = tuple(name for name in NAMES if not name.startswith("ece"))
 
 @pytest.fixture(scope="module")
 def parts():
-    data = planted(60, 30, interactions=600, seed=2)
+    data = planted(60, 30, interactions=600, random_state=2)
     rng = np.random.default_rng(3)
     graded = Interactions.from_arrays(
         data.users.take(data.by_user.row_of_entry()),
         data.items.take(data.by_user.indices),
         strengths=rng.integers(1, 5, data.nnz),
     )
-    return graded.split(seed=1)
+    return graded.split(random_state=1)
 
 
 @pytest.mark.parametrize("small_blocks", [False, True])
@@ -137,7 +137,7 @@ def test_ids_are_matched_not_positions(table):
     model = table(train, np.array([[0.0, 1.0], [1.0, 0.0]], dtype=np.float32))
     test = Interactions.from_arrays(["b", "a"], ["x", "zebra"])
     result = evaluate(model, test, k=1)
-    assert result["recall@1"] == 0.5  # b gets x; nobody knows the zebra, which stays relevant for a
+    assert result["recall@1"] == 0.5  # b gets x; the unknown zebra stays relevant for a
     assert result.users.unknown_items == 1
 
 
@@ -176,8 +176,8 @@ def test_users_without_test_items_are_counted(table):
 
 def test_auc_compares_what_the_lists_are_made_of(parts):
     train, valid, test = parts
-    lost = train.by_user.row_of_entry() == 7  # a user who met nothing in training,
-    few = train.select(~lost & (train.by_user.indices != 11), "less")  # and an item that nobody met
+    lost = train.by_user.row_of_entry() == 7  # a user without history in training,
+    few = train.select(~lost & (train.by_user.indices != 11), "less")  # and an item without interactions
     model = RG2(factors=4).fit(few)
     values = evaluate(model, test, seen=[few, valid], metrics="auc", per_user=True).per_user["auc"]
     expected = []
@@ -231,7 +231,7 @@ def test_bad_input_is_refused(table):
         ({"gain": "square"}, "gain='square'"),
         ({"confidence": 95}, "between 0 and 1"),
         ({"confidence": 0.9, "resamples": 0}, "resamples=0"),
-        ({"metrics": "ece"}, "Table states no probabilities"),
+        ({"metrics": "ece"}, "Table gives no probabilities"),
     ]:
         with pytest.raises(ParameterError, match=words):
             evaluate(model, train, **options)
@@ -272,8 +272,17 @@ def test_means_are_a_dictionary_and_carry_the_rest(parts, table):
     with pytest.raises(ParameterError, match="per_user=True"):
         plain.to_frame()
     done = []
-    names, told = ("ndcg", "coverage"), lambda *users: done.append(users)
-    full = evaluate(model, test, k=5, metrics=names, per_user=True, confidence=0.9, seed=4, progress=told)
+    names = ("ndcg", "coverage")
+    full = evaluate(
+        model,
+        test,
+        k=5,
+        metrics=names,
+        per_user=True,
+        confidence=0.9,
+        random_state=4,
+        progress=lambda *users: done.append(users),
+    )
     assert done[-1] == (full.users.evaluated, full.users.evaluated)
     assert list(full.intervals) == ["ndcg@5"]
     assert full["ndcg@5"] == plain["ndcg@5"]
@@ -283,9 +292,9 @@ def test_means_are_a_dictionary_and_carry_the_rest(parts, table):
     assert frame["ndcg@5"].mean() == pytest.approx(full["ndcg@5"])
     low, high = full.intervals["ndcg@5"]
     assert low < full["ndcg@5"] < high
-    assert evaluate(model, test, k=5, metrics="ndcg", confidence=0.9, seed=4).intervals["ndcg@5"] == (low, high)
-    assert evaluate(model, test, k=5, metrics="ndcg", confidence=0.9, seed=5).intervals["ndcg@5"] != (low, high)
-    wider = evaluate(model, test, k=5, metrics="ndcg", confidence=0.99, seed=4).intervals["ndcg@5"]
+    assert evaluate(model, test, k=5, metrics="ndcg", confidence=0.9, random_state=4).intervals["ndcg@5"] == (low, high)
+    assert evaluate(model, test, k=5, metrics="ndcg", confidence=0.9, random_state=5).intervals["ndcg@5"] != (low, high)
+    wider = evaluate(model, test, k=5, metrics="ndcg", confidence=0.99, random_state=4).intervals["ndcg@5"]
     assert wider[0] < low < high < wider[1]
 
 
@@ -312,7 +321,7 @@ def test_popularity_is_counted_where_one_says(parts, table):
 
 
 def test_the_oracle_beats_every_other_ranking(table):
-    train, valid, test = planted(300, 80, interactions=5000, seed=1).split()
+    train, valid, test = planted(300, 80, interactions=5000, random_state=1).split()
     top = evaluate(Oracle(train), test, seen=[train, valid])["ndcg@10"]
     rng = np.random.default_rng(0)
     truth = Oracle(train).scores(np.arange(300))
@@ -345,6 +354,6 @@ def test_a_model_without_its_training_data_does_not_invent_popularity(metric, tm
     model = RG2(factors=4).fit(train)
     model.save(tmp_path / "model.tr", with_seen=False)
     bare = load(tmp_path / "model.tr")
-    with pytest.raises(ParameterError, match="how popular"):
+    with pytest.raises(ParameterError, match="no training data to count item popularity"):
         evaluate(bare, test, metrics=metric, seen=train)
     assert evaluate(bare, test, metrics=metric, seen=train, counts=train) == evaluate(model, test, metrics=metric)

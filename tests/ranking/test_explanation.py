@@ -78,9 +78,9 @@ def test_weighted_contributions_by_the_formula(data):
     model = tr.WRMF(factors=3, alpha=2.0, regularization=0.5).fit(data)
     Q = model.item_factors.astype(float)
     r = data.matrix.toarray()[4].astype(float)
-    met = np.flatnonzero(r)
+    history = np.flatnonzero(r)
     A = Q.T @ Q + Q.T @ np.diag(2.0 * r) @ Q + 0.5 * np.eye(3)
-    expected = {f"i{j:02}": (1 + 2.0 * r[j]) * Q[8] @ np.linalg.solve(A, Q[j]) for j in met}
+    expected = {f"i{j:02}": (1 + 2.0 * r[j]) * Q[8] @ np.linalg.solve(A, Q[j]) for j in history}
     why = model.explain(4, "i08", n=None)
     np.testing.assert_allclose(why.contributions, [expected[i] for i in why.items], rtol=1e-6)
 
@@ -116,5 +116,5 @@ def test_what_cannot_be_explained_says_why(name, data, tmp_path):
     with pytest.raises(ParameterError, match="n=0"):
         model.explain(0, "i03", n=0)
     model.save(tmp_path / "m.tr", with_seen=False)
-    with pytest.raises(DataError, match="saved without what its users met"):
+    with pytest.raises(DataError, match="saved without the histories of its users"):
         tr.load(tmp_path / "m.tr").explain(0, "i03")

@@ -17,7 +17,7 @@ def test_implicit_agrees_where_the_definitions_do(k, table):
     als = pytest.importorskip("implicit.cpu.als")
     from implicit.evaluation import ranking_metrics_at_k
 
-    train, _, test = planted(300, 80, interactions=6000, seed=0).split()
+    train, _, test = planted(300, 80, interactions=6000, random_state=0).split()
     rng = np.random.default_rng(0)
     users, items = (rng.standard_normal((n, 8)).astype(np.float32) for n in (300, 80))
     with warnings.catch_warnings():

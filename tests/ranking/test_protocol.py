@@ -13,12 +13,12 @@ from taylorank.ranking.protocols import PROTOCOLS, HeldOutUsers, protocol
 
 def whole():
     """Planted data; no two interactions are at the same moment."""
-    return planted(150, 50, interactions=2500, seed=0)
+    return planted(150, 50, interactions=2500, random_state=0)
 
 
 def data_for(name):
     data = whole()
-    return data.split((0.8, 0.2), seed=9) if name == "published" else data
+    return data.split((0.8, 0.2), random_state=9) if name == "published" else data
 
 
 def pairs(*parts):
@@ -29,7 +29,7 @@ def pairs(*parts):
 def test_parts_do_not_overlap_and_what_was_fitted_is_hidden(name):
     one = protocol(name)
     assert one.name == name
-    parts = one.prepare(data_for(name), seed=3)
+    parts = one.prepare(data_for(name), random_state=3)
     assert check_leakage(parts.train, parts.valid, parts.test) == []
     assert all(check_leakage(hidden, parts.test) == [] for hidden in parts.seen_test)
     assert all(check_leakage(hidden, parts.valid) == [] for hidden in parts.seen_valid)
@@ -53,7 +53,7 @@ def test_the_seed_decides(name):
 def test_papers_hide_train_and_validation_in_the_test():
     data = whole()
     parts = protocol("papers").prepare(data, 4)
-    train, valid, test = data.split(seed=4)
+    train, valid, test = data.split(random_state=4)
     assert (parts.train, parts.valid, parts.test) == (train, valid, test)
     assert parts.seen_valid == (train,)
     assert parts.seen_test == (train, valid)
@@ -83,7 +83,7 @@ def test_leave_one_out_fits_the_chosen_to_all_but_the_last():
 
 
 def test_held_out_users_are_folded_in(table):
-    parts = HeldOutUsers(ratios=(0.7, 0.1, 0.2)).prepare(planted(1000, 100, interactions=30_000, seed=0), 0)
+    parts = HeldOutUsers(ratios=(0.7, 0.1, 0.2)).prepare(planted(1000, 100, interactions=30_000, random_state=0), 0)
     held = np.flatnonzero(parts.test.by_user.row_lengths)
     assert not parts.train.by_user.row_lengths[held].any()
     assert parts.seen_test == (parts.fold_test,)
@@ -97,7 +97,7 @@ def test_held_out_users_are_folded_in(table):
         assert ours["popularity@5"] > np.bincount(parts.fold_test.by_user.indices).max()  # training counts, not these
         without = evaluate(model, parts.test, seen=parts.fold_test, metrics="ndcg@100")  # popular items for all
         assert ours["ndcg@100"] != pytest.approx(without["ndcg@100"], rel=1e-3)
-    with pytest.raises(ParameterError, match="Table cannot take in new users"):
+    with pytest.raises(ParameterError, match="Table cannot fold in new users"):
         parts.evaluate(table(parts.train, np.zeros(parts.train.matrix.shape, dtype=np.float32)), "valid")
 
 
@@ -128,7 +128,7 @@ def test_bad_input_is_refused():
         protocol("paper")
     with pytest.raises(DataError, match="needs two parts"):
         protocol("published").prepare(data)
-    with pytest.raises(DataError, match="undivided"):
+    with pytest.raises(DataError, match="unsplit"):
         protocol("papers").prepare((data, data))
     with pytest.raises(DataError, match="timestamps"):
         protocol("leave-one-out").prepare(Interactions.from_arrays([1, 1, 1], [1, 2, 3]))

@@ -18,7 +18,7 @@ from taylorank.registry import MODELS
 
 @pytest.fixture(scope="module")
 def parts():
-    return tr.planted(80, 40, interactions=1500, seed=0).split((0.8, 0.2), seed=0)
+    return tr.planted(80, 40, interactions=1500, random_state=0).split((0.8, 0.2), random_state=0)
 
 
 class RandomWalk:

@@ -13,7 +13,7 @@ from taylorank.ranking import Oracle, recommend, regret
 
 @pytest.fixture(scope="module")
 def parts():
-    return planted(60, 25, interactions=500, seed=3).split()
+    return planted(60, 25, interactions=500, random_state=3).split()
 
 
 def by_hand(model, test, masks, k):
@@ -62,7 +62,7 @@ def test_the_expectation_is_the_mean_over_draws(parts):
 def test_only_the_truth_has_no_regret(parts):
     train, valid, test = parts
     assert regret(Oracle(train), test, seen=[train, valid])["regret@10"] == pytest.approx(0, abs=1e-7)
-    train, test = planted(400, 120, interactions=8000, seed=3).split((0.8, 0.2))
+    train, test = planted(400, 120, interactions=8000, random_state=3).split((0.8, 0.2))
     popular, fitted = Popularity().fit(train), RG2(factors=8).fit(train)
     assert 0 < regret(fitted, test)["regret@10"] < regret(popular, test)["regret@10"] < 1
 

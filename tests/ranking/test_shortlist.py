@@ -12,7 +12,7 @@ from taylorank.ranking import Shortlist
 
 @pytest.fixture(scope="module")
 def parts():
-    return tr.planted(150, 90, interactions=4000, seed=5).split()
+    return tr.planted(150, 90, interactions=4000, random_state=5).split()
 
 
 @pytest.mark.parametrize("metric", CHOOSING)

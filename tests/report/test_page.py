@@ -144,7 +144,7 @@ def test_a_real_comparison_is_drawn_from_its_file(tmp_path):
 
 def test_bounds_are_no_contenders():
     data = tr.planted(120, 50, interactions=2000)
-    train = data.split(seed=0)[0]
+    train = data.split(random_state=0)[0]
     models = {"Popularity": tr.Popularity().fit(train), "best possible": tr.ranking.Oracle(train)}
     found = compare_fitted(data, models, metrics=("ndcg@10",), seconds={"Popularity": 0.1}, bounds=["best possible"])
     assert found.best == "Popularity"

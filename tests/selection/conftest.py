@@ -9,4 +9,4 @@ import taylorank as tr
 
 @pytest.fixture(scope="module")
 def small_parts():
-    return tr.planted(300, 120, interactions=6000, seed=3).split()
+    return tr.planted(300, 120, interactions=6000, random_state=3).split()

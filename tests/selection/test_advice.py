@@ -60,7 +60,7 @@ def test_an_optimum_on_the_edge_is_named(part, value, words):
 
 
 def test_the_advice_of_a_search_names_its_edge_and_the_logits():
-    train, valid, _ = tr.planted(300, 120, interactions=6000, seed=3).split()
+    train, valid, _ = tr.planted(300, 120, interactions=6000, random_state=3).split()
     found = tune("rg2", train, valid, space={"factors": Choice((1, 2)), "regularization": Choice((0.0, 0.1, 0.2))})
     assert any(line.startswith("factors = 2 is at the upper edge") for line in found.advice)
     assert any(line.startswith("mean |o| over all items") for line in found.advice)
@@ -71,6 +71,6 @@ def test_the_taylor_regime(scale, words):
     model = tr.RG2(factors=3).fit(tr.planted(50, 30, interactions=500))
     model.user_factors_ = np.full_like(model.user_factors, scale)
     model.item_factors_ = np.ones_like(model.item_factors)
-    line = taylor_line(model, seed=0)
+    line = taylor_line(model, random_state=0)
     assert words in line
     assert f"is {3 * scale:.2g}:" in line

@@ -13,7 +13,7 @@ from taylorank.selection import split_blocks
 
 @pytest.fixture(scope="module")
 def grouped():
-    """Users who each met items of two of ten groups; a group is ten items in a row."""
+    """Users with items of two of ten groups each; a group is ten items in a row."""
     rng = np.random.default_rng(0)
     pairs = [
         (user, 10 * group + item)
@@ -35,15 +35,15 @@ def test_what_is_held_back_is_of_one_group(grouped):
 
 
 def test_parts_are_as_large_as_those_of_a_random_split(grouped):
-    train, valid = split_blocks(grouped, 0.25, seed=3)
+    train, valid = split_blocks(grouped, 0.25, random_state=3)
     _, random = grouped.split((0.75, 0.25))
     np.testing.assert_array_equal(valid.by_user.row_lengths, random.by_user.row_lengths)
     assert merge(train, valid) == grouped
 
 
 def test_the_seed_decides(grouped):
-    assert split_blocks(grouped, seed=1)[1] == split_blocks(grouped, seed=1)[1]
-    assert split_blocks(grouped, seed=1)[1] != split_blocks(grouped, seed=2)[1]
+    assert split_blocks(grouped, random_state=1)[1] == split_blocks(grouped, random_state=1)[1]
+    assert split_blocks(grouped, random_state=1)[1] != split_blocks(grouped, random_state=2)[1]
 
 
 def test_train_keeps_one_of_each_user():

@@ -24,7 +24,7 @@ TIMES = {"seconds", "fit_seconds", "evaluate_seconds", "tuning_seconds", "peak_m
 
 @pytest.fixture(scope="module")
 def data():
-    return tr.planted(150, 50, interactions=2500, seed=0)
+    return tr.planted(150, 50, interactions=2500, random_state=0)
 
 
 class Broken(Recommender):
@@ -57,7 +57,7 @@ def without_times(value):
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_protocol_gives_what_a_loop_by_hand_gives(data, name):
-    given = data.split((0.8, 0.2), seed=9) if name == "published" else data
+    given = data.split((0.8, 0.2), random_state=9) if name == "published" else data
     found = compare(given, ["ease", "rg2"], protocol=name, seeds=(0, 1), trials=3, spaces=SMALL)
     way = protocol(name)
     assert found.record["settings"]["primary"] == way.chooses
@@ -131,14 +131,14 @@ def test_users_are_paired_across_seeds(data):
 
 
 def test_a_model_that_fails_is_reported_and_the_others_go_on(data):
-    told = []
-    found = compare(data, {"broken": Broken(), "fine": "popularity"}, seeds=(0, 1), trials=0, callback=told.append)
+    progress = []
+    found = compare(data, {"broken": Broken(), "fine": "popularity"}, seeds=(0, 1), trials=0, callback=progress.append)
     assert found.best == "fine"
     assert found.models["broken"] == {"error": "2 of 2 seeds failed: ZeroDivisionError: cannot divide by zero"}
     mean = found.models["fine"]["metrics"]["ndcg@10"]["mean"]
     assert mean > 0
     assert repr(found) == f"Comparison(ndcg@10: fine {mean:.4f}, broken failed)"
-    assert [(p.stage, p.done, p.total) for p in told if p.stage in ("done", "failed")] == [
+    assert [(p.stage, p.done, p.total) for p in progress if p.stage in ("done", "failed")] == [
         ("failed", 0, 4),
         ("done", 1, 4),
         ("failed", 2, 4),
@@ -188,7 +188,7 @@ def test_a_file_can_be_extended_but_not_turned_into_another_comparison(data, tmp
     more = compare(data, ["popularity", "ease"], seeds=(0, 1), trials=0, file=path)
     assert len(more.record["runs"]) == 4
     before = path.read_bytes()
-    other = tr.planted(150, 50, interactions=2500, seed=1)
+    other = tr.planted(150, 50, interactions=2500, random_state=1)
     for arguments, words in [
         ((other, ["popularity", "ease"]), "fingerprint"),
         ((data, ["popularity"]), "model ease"),

@@ -115,6 +115,8 @@ def test_other_metrics_and_names_are_joined_on_what_they_share(parts):
 
 
 def test_other_data_is_not_joined(parts):
-    other = tr.compare(tr.planted(100, 40, interactions=1500, seed=5), ["itemknn"], seeds=(0,), trials=0, name="b")
+    other = tr.compare(
+        tr.planted(100, 40, interactions=1500, random_state=5), ["itemknn"], seeds=(0,), trials=0, name="b"
+    )
     with pytest.raises(DataError, match="of other data"):
         other.narrowed(["ndcg@10"], like=parts[0].record)

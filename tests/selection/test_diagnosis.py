@@ -12,7 +12,7 @@ from taylorank.models.logits import logits_of
 
 @pytest.fixture(scope="module")
 def parts():
-    return tr.planted(150, 60, interactions=3000).split((0.8, 0.1, 0.1), seed=0)
+    return tr.planted(150, 60, interactions=3000).split((0.8, 0.1, 0.1), random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_words_come_before_numbers(model):
 def test_file_has_no_path_and_says_so(parts, model, tmp_path):
     model.save(tmp_path / "m.tr")
     again = tr.diagnose(tr.load(tmp_path / "m.tr"), parts[1])
-    assert any("`tune` finds it" in line for line in again.words)
+    assert any("`tune` finds the best" in line for line in again.words)
     fresh = tr.diagnose(model, parts[1]).numbers
     assert {name: fresh[name] for name in again.numbers} == pytest.approx(again.numbers)
 
@@ -169,7 +169,7 @@ def test_a_file_without_histories_needs_data(parts, tmp_path):
     for model in (tr.RG2(4), tr.Neural("rg2", factors=4, epochs=2, options={"ranking": "lift"})):
         model.fit(parts[0]).save(tmp_path / "m.tr", with_seen=False)
         back = tr.load(tmp_path / "m.tr")
-        with pytest.raises(DataError, match="does not have what users met; give the data"):
+        with pytest.raises(DataError, match="without the histories of its users; give the data"):
             tr.diagnose(back)
         losses = [tr.diagnose(one, parts[1]).numbers["softmax loss"] for one in (model, back)]
         assert losses[0] == pytest.approx(losses[1], rel=1e-6)
@@ -183,4 +183,4 @@ def test_a_model_that_is_all_zeros_is_not_called_sound(parts):
 
 def test_a_seed_that_is_none_is_refused(model):
     with pytest.raises(ParameterError, match="seed -1"):
-        tr.diagnose(model, seed=-1)
+        tr.diagnose(model, random_state=-1)

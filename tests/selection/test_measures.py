@@ -77,7 +77,7 @@ def test_groups_hold_equal_shares():
 
 
 def test_recall_by_popularity_is_a_count():
-    train, valid, test = tr.planted(120, 60, interactions=2500, seed=2).split()
+    train, valid, test = tr.planted(120, 60, interactions=2500, random_state=2).split()
     model = IALS(8).fit(train)
     found = recall_by_popularity(model, test, train=train, seen=[train, valid], k=5)
     groups = popularity_groups(train)

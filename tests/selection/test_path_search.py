@@ -23,7 +23,7 @@ SPACE = {
 
 @pytest.fixture(scope="module")
 def parts():
-    return tr.planted(400, 300, factors=24, interactions=16_000, seed=3).split()
+    return tr.planted(400, 300, factors=24, interactions=16_000, random_state=3).split()
 
 
 @pytest.fixture

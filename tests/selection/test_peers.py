@@ -13,7 +13,7 @@ from taylorank.selection.peers import PEERS, peer
 
 @pytest.fixture(scope="module")
 def train():
-    return tr.planted(200, 60, interactions=4000, seed=3).split()[0]
+    return tr.planted(200, 60, interactions=4000, random_state=3).split()[0]
 
 
 def test_implicit_fits_with_its_own_code(train):
@@ -37,13 +37,13 @@ def test_irspack_fits_with_its_own_code(train):
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_sweeps_are_told_and_new_users_folded_in(train, name):
+def test_sweeps_are_steps_and_new_users_folded_in(train, name):
     pytest.importorskip(name.partition("-")[0])
-    told = []
+    steps = []
     model = peer(name).set_params(factors=6, iterations=12)
-    model.fit(train, callback=lambda p: told.append((p.step, p.model().user_factors.copy())))
-    assert [step for step, _ in told] == list(range(1, 13))
-    assert np.abs(told[0][1] - told[-1][1]).max() > 1e-3  # snapshots are copies
+    model.fit(train, callback=lambda p: steps.append((p.step, p.model().user_factors.copy())))
+    assert [step for step, _ in steps] == list(range(1, 13))
+    assert np.abs(steps[0][1] - steps[-1][1]).max() > 1e-3  # snapshots are copies
     folded = model.fold_in(train)  # the same users again: nearly what the last half-sweep gave them
     known = np.corrcoef(folded.scores(np.arange(200)).ravel(), model.scores(np.arange(200)).ravel())[0, 1]
     assert known > 0.99

@@ -61,7 +61,7 @@ def test_no_model_outlives_a_search():
 
 
 @pytest.mark.parametrize("with_optuna", [True, False])
-def test_hopeless_fits_are_given_up_after_a_few_sweeps(small_parts, monkeypatch, with_optuna):
+def test_fits_far_behind_are_pruned_after_a_few_sweeps(small_parts, monkeypatch, with_optuna):
     train, valid, _ = small_parts
     if with_optuna:
         pytest.importorskip("optuna")
@@ -88,7 +88,7 @@ def test_every_search_begins_with_the_models_own_values():
 
 def test_a_falling_rate_is_judged_at_its_end_alone_and_its_epochs_are_searched(monkeypatch):
     pytest.importorskip("torch")
-    train, valid, _ = tr.planted(60, 30, interactions=900).split(seed=0)
+    train, valid, _ = tr.planted(60, 30, interactions=900).split(random_state=0)
     model = tr.Neural("softmax", factors=4, epochs=8, batch_size=32)
     trials = tune(model, train, valid, trials=4).trials
     assert all(trial.step_values == () and 1 <= trial.params["epochs"] <= 8 for trial in trials)

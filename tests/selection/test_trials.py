@@ -18,7 +18,7 @@ from taylorank.selection.trials import append_trial, open_trials
 def test_a_run_resumes_from_its_file_with_the_same_table(small_parts, tmp_path, name):
     train, valid, _ = small_parts
     space = {**SPACES[name], "factors": Choice((4, 8))}
-    how = {"space": space, "trials": 8, "seed": 5}
+    how = {"space": space, "trials": 8, "random_state": 5}
     whole = tune(name, train, valid, **how)
     file = tmp_path / "trials.jsonl"
     first = tune(name, train, valid, file=file, callback=lambda trial: trial.fit == 3, **how)
@@ -37,17 +37,17 @@ def test_an_interrupted_run_returns_what_it_knows_and_resumes(small_parts, tmp_p
     file = tmp_path / "trials.jsonl"
     space = {"shift": Choice(tuple(range(12)))}
     whole = tune(Toy(), train, valid, space=space, trials=12)
-    told = []
+    trials = []
 
     def interrupt(trial):
-        told.append(trial)
-        if len(told) == 5:
+        trials.append(trial)
+        if len(trials) == 5:
             raise KeyboardInterrupt
 
     first = tune(Toy(), train, valid, space=space, trials=12, file=file, callback=interrupt)
     assert first.status == "interrupted"
-    assert first.trials == told
-    assert first.value == max(trial.value for trial in told)
+    assert first.trials == trials
+    assert first.value == max(trial.value for trial in trials)
     resumed = tune(Toy(), train, valid, space=space, trials=12, file=file)
     assert resumed.status == "complete"
     assert table(resumed) == table(whole)
@@ -70,7 +70,7 @@ def test_a_cut_off_last_line_is_dropped(small_parts, tmp_path):
     ("change", "words"),
     [
         ({"metric": "recall@10"}, 'metric "ndcg@10", this run "recall@10"'),
-        ({"seed": 1}, "seed 0, this run 1"),
+        ({"random_state": 1}, "seed 0, this run 1"),
         ({"model": Toy(mode="slow")}, "fixed"),
         ({"model": "itemknn", "space": None}, 'model "Toy"'),
         ({"space": {"shift": Choice((0, 1))}}, "space"),

@@ -62,7 +62,7 @@ def test_trials_are_a_budget_and_the_seed_gives_the_same_ones(small_parts, name)
     train, valid, _ = small_parts
     small = {"factors": Choice((4, 8))} if "factors" in SPACES[name] else {}
     space = {**SPACES[name], **small}
-    one, two, other = (tune(name, train, valid, space=space, trials=4, seed=seed) for seed in (0, 0, 1))
+    one, two, other = (tune(name, train, valid, space=space, trials=4, random_state=seed) for seed in (0, 0, 1))
     assert len({trial.fit for trial in one.trials}) == 4
     assert table(one) == table(two)
     if name != "rg2":

@@ -13,6 +13,7 @@ from torch.nn import functional
 from taylorank.backbones.initial import normal
 from taylorank.checks import check_whole
 from taylorank.data.shuffle import random_keys
+from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
 
 
@@ -65,7 +66,8 @@ def check_features(matrix: Any, rows: int, name: str) -> Any:
     return result
 
 
-def hash_columns(matrix: Any, buckets: int, *, seed: int = 0) -> sparse.csr_array:
+@renamed(seed="random_state")
+def hash_columns(matrix: Any, buckets: int, *, random_state: int = 0) -> sparse.csr_array:
     """Return X with its columns hashed into `buckets`, with random signs (Weinberger et al., ICML 2009).
 
     Signs make collisions cancel on average: inner products of rows keep their expectation.
@@ -74,7 +76,7 @@ def hash_columns(matrix: Any, buckets: int, *, seed: int = 0) -> sparse.csr_arra
     (1000, 16)
     """
     rows = sparse.csr_array(matrix)
-    keys = random_keys(rows.shape[1], seed)
+    keys = random_keys(rows.shape[1], random_state)
     bucket = (keys >> np.uint64(1)) % np.uint64(check_whole(buckets, "buckets"))
     sign = 1 - 2 * (keys & np.uint64(1)).astype(np.float32)
     hashed = sparse.csr_array(

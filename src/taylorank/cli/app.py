@@ -88,7 +88,7 @@ def run_app(
 ) -> None:
     """Run a command line; exit with 2 and one clear line on bad input, 130 when interrupted.
 
-    `program` is what stands before the arguments in the command that records name; `rewrite` changes the arguments
+    `program` is written before the arguments in the command line that records keep; `rewrite` changes the arguments
     before they are parsed.
     """
     warnings.showwarning = _show_warning  # type: ignore[assignment]
@@ -107,7 +107,7 @@ def run_app(
     except BrokenPipeError:
         _discard_output()
     except MemoryError as error:
-        _fail(f"not enough memory ({' '.join(str(error).split())}); ask for less", 2)
+        _fail(f"not enough memory ({' '.join(str(error).split())}); try smaller data or fewer factors", 2)
     except OSError as error:
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 2)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
@@ -26,7 +25,7 @@ from taylorank.cli.options import (
     command_line,
     cutoffs,
 )
-from taylorank.cli.results import writable
+from taylorank.cli.results import table_console, writable
 from taylorank.data import datasets
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
@@ -92,14 +91,14 @@ def compare(
 
     Example: taylorank compare ml-1m --cleaning paper --seeds 5 --json ml-1m.json
     """
-    console = console_of(quiet)
+    console = table_console(quiet)
     protocol_named(protocol)
     chosen = comma_separated(models, "--models")
     contenders(chosen)  # a wrong name is found before the data is read
     if seeds < 1:
         raise ParameterError(f"--seeds {seeds} is no number of repetitions", "give 1 or more")
     if per_user and json is None:
-        raise ParameterError("--per-user has no file to stand beside", "give --json too")
+        raise ParameterError("--per-user needs a file to write beside", "give --json too")
     if report is not None:
         require_extra()
     with writable(json, report):
@@ -140,13 +139,8 @@ def _data(name: str, protocol: str, core: int | None, cleaning: str | None, opti
     return datasets.published_split(name)
 
 
-def console_of(quiet: bool) -> Console:
-    """Return where a comparison is shown: wide enough for its table."""
-    return Console(quiet=quiet, highlight=False, soft_wrap=True, width=max(80, get_terminal_size().columns))
-
-
 def compared(console: Console, run: Callable[..., Result], *, total: int) -> Result:
-    """Compare with a line of progress: the model and its stage, how many runs are done, the time."""
+    """Compare, showing in one line of progress the model, its stage, the runs done and the time."""
     shown = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as progress:
         line = progress.add_task("comparing", total=total)

@@ -45,7 +45,7 @@ def diagnose(
     with writable(json):
         fitted = load(model)
         given = None if data is None else open_data(data, cleaning=cleaning, **options.given())
-        found = diagnose_model(fitted, given, users=users, seed=seed)
+        found = diagnose_model(fitted, given, users=users, random_state=seed)
         console.print(str(found), markup=False)
         if json is not None:
             asked = {"model": str(model), "data": data, "users": users, "seed": seed}

@@ -87,7 +87,7 @@ def evaluate(
                 per_user=per_user is not None,
                 confidence=confidence or None,
                 resamples=resamples,
-                seed=seed,
+                random_state=seed,
                 progress=lambda done, total: status.update(f"evaluating: {done:,} of {total:,} users"),
             )
         _show(found, confidence, console)

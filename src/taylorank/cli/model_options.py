@@ -18,7 +18,7 @@ from taylorank.models.recommender import Recommender
 from taylorank.registry import MODELS, model_class
 from taylorank.training.composition import quadratic_losses
 
-# What each parameter means, in a line; the models' docstrings say more.
+# Each parameter in one line; the models' docstrings explain more.
 MEANINGS = {
     "factors": "Rank: length of the user and item vectors.",
     "regularization": "RG models: soft threshold of the singular values as a share of the largest, in [0, 1). "
@@ -106,7 +106,9 @@ def default_model(options: ModelOptions) -> str:
     return "neural" if options.loss or options.backbone or options.sampler else "rg2"
 
 
-def make_model(name: str, model_options: ModelOptions, *, seed: int, options: Sequence[str] = ()) -> Recommender:
+def make_model(
+    name: str, model_options: ModelOptions, *, random_state: int, options: Sequence[str] = ()
+) -> Recommender:
     """Return the unfitted model called `name`; refuse options that it does not have, and say which it has.
 
     `options` are of a part of the model, each as "name=value".
@@ -122,7 +124,7 @@ def make_model(name: str, model_options: ModelOptions, *, seed: int, options: Se
             raise ParameterError(f"{name} has no parts with options", "leave out --set")
         given["options"] = dict(_named_value(text) for text in options)
     if "random_state" in inspect.signature(kind).parameters:
-        given["random_state"] = seed
+        given["random_state"] = random_state
     return kind(**given)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-# --protocol was how data are cleaned here; in `compare` it is how they are split, and that it is everywhere.
+# In these commands --protocol meant how data are cleaned; now it means how they are split, in every command.
 CLEANING_WAS_PROTOCOL = (
     ("train",),
     ("tune",),

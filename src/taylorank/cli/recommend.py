@@ -78,7 +78,7 @@ def recommend(
 
 def _check_request(for_user: list[str], all_: bool, out: Path | None, json: Path | None) -> None:
     if bool(for_user) == all_:
-        raise ParameterError("name users, or ask for all", "give --for-user ID, or --all with --out FILE")
+        raise ParameterError("give --for-user or --all", "write --for-user ID, or --all with --out FILE")
     if all_ and out is None:
         raise ParameterError("--all needs a file", "add --out recs.parquet")
     if out is not None and json is not None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -31,6 +32,11 @@ Json = Annotated[
 def text_console(quiet: bool, json: Path | None = None) -> Console:
     """Return where a command prints for people: nowhere if it is quiet, or if JSON goes to standard output."""
     return Console(quiet=quiet or json == STANDARD_OUTPUT, highlight=False, soft_wrap=True)
+
+
+def table_console(quiet: bool) -> Console:
+    """Return a console for people that is wide enough for a table."""
+    return Console(quiet=quiet, highlight=False, soft_wrap=True, width=max(80, get_terminal_size().columns))
 
 
 @contextmanager

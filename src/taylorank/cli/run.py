@@ -6,7 +6,6 @@ import json
 import time
 from dataclasses import asdict
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -15,6 +14,7 @@ from rich.table import Table
 
 import taylorank
 from taylorank.cli.options import Core, Quiet, Seed
+from taylorank.cli.results import table_console
 from taylorank.cli.run_report import write_run_report
 from taylorank.data import Interactions, planted
 from taylorank.models import IALS, RG2, RGX, Popularity
@@ -68,7 +68,7 @@ def run(
 
     Example: taylorank run --users 5000 --interactions 200000 --out results
     """
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True, width=max(80, get_terminal_size().columns))
+    console = table_console(quiet)
     with output_folder(out) as folder:
         with console.status("planting data"):
             data = planted(users, items, interactions=interactions, random_state=seed).core(core)
@@ -78,7 +78,7 @@ def run(
         with atomic_path(target) as temporary:
             temporary.write_text(json.dumps(_document(data, results, seed), indent=2) + "\n")
         with console.status("drawing the report"):
-            drawn = write_run_report(data, results, folder / "report.html", seed=seed)
+            drawn = write_run_report(data, results, folder / "report.html", random_state=seed)
     console.print(repr(data), markup=False)
     console.print(f"train {train.nnz:,}, validation {valid.nnz:,}, test {test.nnz:,} interactions\n")
     console.print(_table(results))

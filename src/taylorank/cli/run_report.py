@@ -15,10 +15,10 @@ from taylorank.selection import compare_fitted
 METRICS = ("ndcg@10", "recall@10", "mrr@10", "ndcg@20", "recall@20")
 
 
-def write_run_report(data: Interactions, results: list[dict[str, Any]], path: Path, *, seed: int) -> str:
+def write_run_report(data: Interactions, results: list[dict[str, Any]], path: Path, *, random_state: int) -> str:
     """Write the report of fitted models (`model`, `fitted`, `fit_seconds` of each result); return a line about it.
 
-    Without the extra [report] there is none, and the line says how to get it.
+    Without the extra [report] none is written, and the line explains how to install it.
     """
     try:
         require_extra()
@@ -32,7 +32,7 @@ def write_run_report(data: Interactions, results: list[dict[str, Any]], path: Pa
         seconds={result["model"]: result["fit_seconds"] for result in results if result.get("fit_seconds") is not None},
         params={result["model"]: result.get("parameters") or {} for result in results},
         bounds=[name for name, model in models.items() if isinstance(model, Oracle)],
-        seed=seed,
+        random_state=random_state,
         name="planted data",
         command=command_line(),
     )

@@ -64,7 +64,7 @@ def train(
     """
     console = text_console(quiet)
     model = model or default_model(model_options)
-    estimator = make_model(model, model_options, seed=seed, options=set or [])
+    estimator = make_model(model, model_options, random_state=seed, options=set or [])
     with output_folder(out.parent), threads(num_threads):
         interactions = open_data(data, cleaning=cleaning, **options.given())
         interactions = interactions if core is None else interactions.core(core)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,11 +11,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from taylorank.cli.options import JSON_FILE, NO_OPTIONS, Cleaning, Core, Data, FileOptions, Quiet, Seed
+from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, FileOptions, Quiet, Seed
+from taylorank.cli.results import Json, text_console, writable, write_json
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
-from taylorank.output import atomic_path, output_folder
 from taylorank.registry import MODELS, model_named
 from taylorank.selection import Trial, Tuning, split_blocks
 from taylorank.selection import tune as search
@@ -46,7 +44,7 @@ def tune(
         Path | None, Parameter(help="File that keeps the trials; the same command continues from it.")
     ] = None,
     out: Annotated[Path | None, Parameter(help="Fit the best model to all of DATA and write it to this file.")] = None,
-    json: Annotated[Path | None, Parameter(help=f"{JSON_FILE}.")] = None,
+    json: Json = None,
     seed: Seed = 0,
     quiet: Quiet = False,
     options: FileOptions = NO_OPTIONS,
@@ -64,19 +62,16 @@ def tune(
     model_named(model)
     if not 0 < valid < 1:
         raise ParameterError(f"--valid {valid} is not a share", "give a number between 0 and 1, such as 0.1")
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
-    with ExitStack() as folders:
-        for path in (file, out, json):
-            if path is not None:
-                folders.enter_context(output_folder(path.parent))
+    console = text_console(quiet, json)
+    with writable(file, out, json):
         interactions = open_data(data, cleaning=cleaning, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
         if hold_out == "blocks":
-            train, held = split_blocks(interactions, valid, seed=seed)
+            train, held = split_blocks(interactions, valid, random_state=seed)
         else:
             train, held = interactions.split((1 - valid, valid), random_state=seed)
-        limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "seed": seed, "file": file}
+        limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "random_state": seed, "file": file}
         found = _searched(model, train, held, console, metric=metric, refit=out is not None, **limits)
         _print_found(found, console)
         _write(found, out, json, console)
@@ -117,9 +112,7 @@ def _cells(params: dict[str, Any]) -> list[str]:
 
 def _write(found: Tuning, out: Path | None, json: Path | None, console: Console) -> None:
     if json is not None:
-        with atomic_path(json) as temporary:
-            temporary.write_text(json_format.dumps(found.to_dict(), indent=1) + "\n")
-        console.print(f"written: {json}")
+        write_json(found.to_dict(), json, console)
     if out is not None and found.status == "interrupted":
         console.print("no model was written, because the search was interrupted")
     elif out is not None:

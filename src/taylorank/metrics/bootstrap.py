@@ -1,9 +1,10 @@
-"""How far would a mean move if other users had been drawn? Percentile bootstrap, all metrics at once."""
+"""Confidence intervals of means over users: percentile bootstrap, all metrics at once."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
 from taylorank.metrics.judged import Values
 
@@ -16,7 +17,8 @@ def weighted_mean(values: Values, weights: Values | None = None) -> float:
     return float(total.sum() / of.sum()) if of.sum() > 0 else float("nan")
 
 
-def bootstrap_means(values: Values, weights: Values, *, resamples: int = 1000, seed: int = 0) -> Values:
+@renamed(seed="random_state")
+def bootstrap_means(values: Values, weights: Values, *, resamples: int = 1000, random_state: int = 0) -> Values:
     """Return the mean of each metric over users drawn with replacement, (resamples, metrics).
 
     Shapes: `values` and `weights` are (users, metrics); undefined values are NaN. Every resample draws as many users
@@ -27,7 +29,7 @@ def bootstrap_means(values: Values, weights: Values, *, resamples: int = 1000, s
     ((500, 1), [0.0, 0.5, 1.0])
     """
     check_resamples(resamples)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     users, metrics = values.shape
     total, of = _parts(values, weights)
     both = np.hstack((total, of))

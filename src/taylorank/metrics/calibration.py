@@ -1,4 +1,4 @@
-"""Do items come true as often as the model says?"""
+"""Calibration: are items relevant as often as the model predicts?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BINS = 15
 
 
 class Reliability(NamedTuple):
-    """Per bin, empty ones left out: the mean prediction, the share that came true, and how many there are."""
+    """Per bin, empty ones left out: the mean prediction, the share that is true, and how many there are."""
 
     predicted: Values
     observed: Values
@@ -48,7 +48,7 @@ def reliability(
 def calibration_error(
     predicted: Values, outcome: NDArray[np.bool_], *, bins: int = BINS, binning: Binning = "mass"
 ) -> float:
-    """Σ_b (n_b / n) |mean prediction of bin b − share of bin b that came true| (expected calibration error).
+    """Σ_b (n_b / n) |mean prediction of bin b − share of bin b that is true| (expected calibration error).
 
     >>> calibration_error(np.array([0.25, 0.25, 0.25, 0.25]), np.array([True, False, False, False]), bins=1)
     0.0
@@ -60,7 +60,7 @@ def calibration_error(
 
 
 def listed_probability(probability: Values, listed: NDArray[np.int64]) -> Values:
-    """1 − (1 − p)^n: an item that one interaction is with probability p is among n of them."""
+    """1 − (1 − p)^n: the probability of an item among n interactions, each of which has it with probability p."""
     with np.errstate(divide="ignore"):
         among: Values = -np.expm1(listed * np.log1p(-probability))
     return among

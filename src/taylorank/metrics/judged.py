@@ -1,4 +1,4 @@
-"""The first ranks of some users, held against what is relevant to them: what every metric of a list is given."""
+"""The first ranks of some users, judged by the relevant items: the input of every metric of a list."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Judged:
         (B, k): the gain of the item at each rank, and the largest gains of the user, falling; None: every relevant
         item gains 1.
     counts, total
-        (B, k): how often training met the item at each rank, NaN beyond a short list; and the sum over all items.
+        (B, k): how often the item at each rank occurs in training, NaN beyond a short list; and the sum over all items.
 
     >>> Judged(np.array([[True, False]]), np.array([1])).at(1).hits
     array([[ True]])

@@ -14,7 +14,7 @@ from taylorank.metrics.catalogue import CATALOGUE_METRICS
 from taylorank.metrics.ranked import METRICS
 
 DEFAULT = ("ndcg", "recall", "precision", "map", "mrr", "hit_rate")
-CHOOSING = (*DEFAULT, "recall_min", "map_min", "dcg")  # whose highest mean over users is the best ranking
+CHOOSING = (*DEFAULT, "recall_min", "map_min", "dcg")  # those whose highest mean over users is the best ranking
 CALIBRATION: dict[str, Binning] = {"ece": "mass", "ece_width": "width"}
 WITH_CUTOFF = (*METRICS, *CATALOGUE_METRICS, *CALIBRATION)
 NAMES = (*WITH_CUTOFF, "auc")
@@ -23,7 +23,7 @@ LOWER_IS_BETTER = (*CALIBRATION, "gini", "popularity")
 
 @dataclass(frozen=True)
 class Wanted:
-    """One metric; `cutoff` is None for those of the whole ranking, and for a name that stands for all cutoffs."""
+    """One metric; `cutoff` is None for those of the whole ranking, and for a name that is asked for at all cutoffs."""
 
     name: str
     cutoff: int | None
@@ -35,7 +35,7 @@ class Wanted:
 
     @property
     def may_choose(self) -> bool:
-        """Whether models may be chosen by it: it says how good a ranking is, at a cutoff."""
+        """Whether models may be chosen by it: it measures the quality of a ranking at a cutoff."""
         return self.name in CHOOSING and self.cutoff is not None
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ def choosing_metric(text: str) -> Wanted:
 
 
 def wanted_metrics(metrics: str | Sequence[str], k: int | Sequence[int]) -> tuple[Wanted, ...]:
-    """Return what is asked for, each once, by cutoff: a bare name stands for all of k, "recall@50" for itself.
+    """Return the wanted metrics, each once, by cutoff: a bare name means all of k, "recall@50" only itself.
 
     >>> [str(metric) for metric in wanted_metrics(("ndcg", "recall@50", "auc"), (10, 20))]
     ['ndcg@10', 'ndcg@20', 'recall@50', 'auc']

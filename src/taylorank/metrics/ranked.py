@@ -37,7 +37,7 @@ def recall(judged: Judged) -> Values:
 
 
 def recall_min(judged: Judged) -> Values:
-    """Σ h_i / min(k, R): the "recall" of Liang et al. 2018 and of those who follow them."""
+    """Σ h_i / min(k, R): the "recall" of Liang et al. 2018 and of papers after them."""
     return _share(_found(judged), np.minimum(judged.relevant, judged.k))
 
 

@@ -1,4 +1,4 @@
-"""A fit in progress, kept in one file: what a solver needs to go on to the same bits."""
+"""A fit in progress, kept in one file: what a solver needs to resume and end with the same bits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECONDS_BETWEEN = 10.0
 
 @dataclass(frozen=True, eq=False)
 class BestStep:
-    """The step of a fit that did best on validation data, and the arrays to come back to it."""
+    """The step of a fit that did best on validation data, and the arrays that restore it."""
 
     step: int
     metric: float
@@ -50,7 +50,7 @@ class Checkpoint:
 
     @classmethod
     def open(cls, path: Path, identity: dict[str, Any]) -> Checkpoint:
-        """Read what an interrupted fit left, or begin anew; the file of another fit is refused."""
+        """Read what an interrupted fit left, or start from the beginning; the file of another fit is refused."""
         identity = json.loads(json.dumps(identity, default=plain_value))
         check_place(path)
         if not path.exists():
@@ -61,7 +61,7 @@ class Checkpoint:
             manifest = json.loads(str(arrays.pop("manifest")))
             found, unpacked = dict(manifest["identity"]), _unpacked(arrays, manifest)
         except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile) as error:
-            raise DataError(f"{path} is damaged or not a checkpoint", "delete it to begin anew") from error
+            raise DataError(f"{path} is damaged or not a checkpoint", "delete it to start again") from error
         if found != identity:
             differs = [name for name in identity if found.get(name) != identity[name]] or ["version"]
             raise DataError(

@@ -1,4 +1,4 @@
-"""What models with a vector per user and per item add: the vectors, neighbours, and vectors for an index."""
+"""What models with a vector per user and per item have in common: the vectors, neighbours, export to an index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FACTOR_SHAPES = {"user_factors_": ("users", "factors"), "item_factors_": ("items
 
 
 class FactorModel(MixinBase):
-    """Adds what comes of the learned `user_factors_` (M, K) and `item_factors_` (N, K)."""
+    """Adds the methods that need only the learned `user_factors_` (M, K) and `item_factors_` (N, K)."""
 
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = FACTOR_SHAPES
 
@@ -47,7 +47,7 @@ class FactorModel(MixinBase):
     def similar_items(self, items: Sequence[Any], n: int = 10) -> Lists:
         """Return ids and cosines of the n items nearest to each of `items`, itself left out.
 
-        An item that nobody met in training has no neighbours (a padded row) and is nobody's.
+        An item without interactions in training has no neighbours (a padded row) and is never one.
         """
         return similar_items(self, items, n)
 
@@ -55,6 +55,6 @@ class FactorModel(MixinBase):
     def similar_users(self, users: Sequence[Any], n: int = 10) -> Lists:
         """Return ids and cosines of the n users nearest to each of `users`, itself left out.
 
-        A user without history has no neighbours (a padded row) and is nobody's.
+        A user without history has no neighbours (a padded row) and is never one.
         """
         return similar_users(self, users, n)

@@ -1,6 +1,6 @@
-"""Fitting factors P (M, K) and Q (N, K) by a solver, and what comes after: users and data that were not there.
+"""Fitting factors P (M, K) and Q (N, K) by a solver, and continuing a fit with new users, new items and more data.
 
-Functions that factor models take as their methods. A model gives `_solve` (all of a fit), `_sweep` (some sweeps from a
+Functions that factor models have as their methods. A model gives `_solve` (all of a fit), `_sweep` (some sweeps from a
 given Q) and `_check` (refuse parameters that the data does not allow).
 """
 
@@ -43,9 +43,9 @@ def fit_factors(
 ) -> Model:
     """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
-    `callback` hears of every sweep or pass (`FitProgress`) and stops the fit by returning True. With `valid` the
-    `metric` is measured after each sweep; ALS then stops when it has not improved for `patience` sweeps and keeps the
-    best. `start`, a fitted model, is where ALS begins: its item factors, where it knows the item. If the fit is
+    `callback` is called with `FitProgress` after every sweep or pass and stops the fit by returning True. With `valid`
+    the `metric` is measured after each sweep; ALS then stops when it has not improved for `patience` sweeps and keeps
+    the best. `start`, a fitted model, is where ALS begins: its item factors, where it knows the item. If the fit is
     interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call then goes on from there and ends with
     the same bits as a fit that was never interrupted. A fit that does not end leaves the model as it was.
     """
@@ -71,7 +71,7 @@ def fit_factors(
 
 @on_own_threads
 def partial_fit_factors(self: Model, data: Any, *, sweeps: int = 1) -> Model:
-    """Take in more data: new users, new items, more of known ones; a fit from scratch is not needed.
+    """Update the model with more data: new users, new items, more of known ones; a fit from scratch is not needed.
 
     The data is merged with what was there (of repeated pairs the new one counts), everything that the objective
     derives from it (proposal q, context weights, popularity) is computed anew over all of it, λ stays; then `sweeps`
@@ -82,7 +82,7 @@ def partial_fit_factors(self: Model, data: Any, *, sweeps: int = 1) -> Model:
     if not self._trained_on.is_of(self.seen):
         raise DataError(
             "this model no longer has the data that it was fitted to",
-            "grow the fitted one, saved with its seen items",
+            "call partial_fit on the fitted one, saved with its seen items",
         )
     merged = merge(self.seen, read_interactions(data))
     start = factors_from(self, self, merged)
@@ -103,7 +103,7 @@ def factors_from(start: Any, model: Any, data: Interactions) -> Floats | None:
     if factors.shape[1] != model.factors:
         raise ParameterError(f"start has {factors.shape[1]} factors, this model {model.factors}", "make them equal")
     position = start.items.positions(data.item_ids)
-    if not (position >= 0).any():  # ALS would stay at 0 for ever
+    if not (position >= 0).any():  # ALS would stay at 0
         raise DataError("start knows none of these items", "check that both use the same ids, or begin without it")
     known = np.where(position >= 0, position, 0)
     return np.where((position >= 0)[:, None], factors[known], factors.dtype.type(0))
@@ -124,7 +124,7 @@ def with_factors(model: Model, factors: tuple[Floats, Floats]) -> Model:
 
 
 def sweep_step(model: Recommender, sweep: AlsSweep, *, with_loss: bool) -> Step:
-    """Return a sweep of ALS as a monitor takes it."""
+    """Return a sweep of ALS as a step for the monitor."""
     return Step(
         sweep.sweep,
         loss_of=lambda: sweep.loss,

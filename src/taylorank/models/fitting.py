@@ -1,4 +1,4 @@
-"""What happens around a solver: progress, early stopping on validation data, and a file to go on from."""
+"""What happens around a solver: progress, early stopping on validation data, and a file to resume from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class FitProgress:
-    """What the callback of `fit` hears after each step; it stops the fit by returning True."""
+    """The argument of the callback of `fit`, after each step; the callback stops the fit by returning True."""
 
     step: int  # sweeps, passes over the data, epochs, or columns of EASE
     seconds: float  # in the solver, without evaluation
@@ -44,7 +44,7 @@ class FitProgress:
 class Step:
     """One step of a fit. Loss, model and arrays are computed when they are asked for.
 
-    `arrays` are all that it takes to come back to this step at the end.
+    `arrays` are all that is needed to restore this step at the end.
     """
 
     number: int
@@ -56,10 +56,10 @@ class Step:
 
 
 class FitMonitor:
-    """Follows one fit: measures on validation data, remembers the best step, writes checkpoints, calls the callback.
+    """Monitors one fit: measures on validation data, remembers the best step, writes checkpoints, calls the callback.
 
     With validation data the fit stops when the metric has not improved for `patience` steps, and the best step is
-    what is kept. Its clock stands still while it measures and while the callback runs.
+    kept. `seconds` leave out its own measurements and the time of the callback.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class FitMonitor:
 
 @contextmanager
 def as_before_on_failure(model: Any) -> Iterator[None]:
-    """Give back what was learned before if the block fails or is interrupted, and not half of each fit."""
+    """Restore the model as it was before if the block fails or is interrupted."""
     before = dict(vars(model))
     try:
         yield

@@ -1,4 +1,4 @@
-"""The vector of a user from a history, the item factors being given: exact, and nothing is refitted."""
+"""The vector of a user from a history, for given item factors: exact, and nothing is refitted."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class RowFoldIn:
 
 
 def used_items(rows: CSR, factors: Floats) -> tuple[CSR, Floats]:
-    """Return the rows over the items that they hold, and the factors of these: a few of a large catalogue."""
+    """Return the rows over only the items that occur in them, and the factors of these items."""
     if 2 * rows.nnz > len(factors):
         return rows, factors
     items, positions = np.unique(rows.indices, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What users met: the data of a fit, and of new users in terms of the items a model knows."""
+"""Histories: the data of a fit, and those of new users over the items that a model knows."""
 
 from __future__ import annotations
 

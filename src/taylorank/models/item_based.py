@@ -1,4 +1,4 @@
-"""Models that score an item by the items a user has met: EASE and item neighbours."""
+"""Models that score an item by the items in a user's history: EASE and item neighbours."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from taylorank.solvers.inverse import SingularError, Strip, invert_in_place
 from taylorank.system import available_memory
 
 BLOCK = 512
-MOST_ITEMS = 30_000  # of EASE, where the system does not tell what memory is free
+MOST_ITEMS = 30_000  # limit of EASE where the free memory is unknown
 
 
 class ItemWeights(MixinBase):
-    """Scores are R W, with W (N, N) learned from the training data and R what the users met."""
+    """Scores are R W, with W (N, N) learned from the training data and R the histories of the users."""
 
     item_weights_: Any
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {"item_weights_": ("items", "items")}
@@ -41,16 +41,16 @@ class ItemWeights(MixinBase):
         )
 
     def similar_items(self, items: Sequence[Any], n: int = 10) -> Lists:
-        """Return ids and weights W_ij > 0 of the n items j that having met i speaks for most, itself left out."""
+        """Return ids and weights W_ij > 0 of the n items j with the largest, itself left out."""
         return similar_items(self, items, n)
 
 
 def _scores_by(weights: Any) -> HistoryScores:
-    """R W; a history is silent if none of its items speaks for another: their rows of W are empty."""
-    speaks = np.diff(weights.indptr) > 0 if sparse.issparse(weights) else weights.any(axis=1)
+    """R W; a user is cold if the rows of W of all items in the history are empty."""
+    has_weights = np.diff(weights.indptr) > 0 if sparse.issparse(weights) else weights.any(axis=1)
     return HistoryScores(
         score=lambda rows: _dense(rows @ weights),
-        is_cold=lambda rows: rows @ speaks.astype(np.float32) == 0,
+        is_cold=lambda rows: rows @ has_weights.astype(np.float32) == 0,
     )
 
 
@@ -86,14 +86,14 @@ class EASE(ItemWeights, Recommender):
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
-        `callback` hears how many columns of P are done (`FitProgress`); it cannot stop this, as there is no W before
-        the last.
+        `callback` is called with the number of columns of P that are done (`FitProgress`); it cannot stop the fit, as
+        there is no W before the last.
         """
         data = training_data(train)
         check_parameters(self)
         if self.regularization == 0:
             raise ParameterError(f"regularization={self.regularization}", "use a number > 0, such as 200")
-        self._refuse_too_many(data.n_items)
+        self._check_memory(data.n_items)
         strips = _gram_strips(data)
         for strip in strips:
             strip[np.diag_indices(strip.shape[1])] += self.regularization
@@ -105,19 +105,19 @@ class EASE(ItemWeights, Recommender):
     def _invert(self, strips: list[Strip], callback: Callable[[FitProgress], object] | None) -> None:
         began = time.perf_counter()
 
-        def tell(columns: int) -> None:
+        def report(columns: int) -> None:
             if callback is not None:
                 callback(FitProgress(columns, time.perf_counter() - began))
 
         try:
-            invert_in_place(strips, after_strip=tell)
+            invert_in_place(strips, after_strip=report)
         except SingularError as error:
             raise ParameterError(
                 f"regularization={self.regularization} is too small for strengths as large as these",
                 "raise it, or scale the strengths down",
             ) from error
 
-    def _refuse_too_many(self, n_items: int) -> None:
+    def _check_memory(self, n_items: int) -> None:
         needed, free = 8 * n_items**2 + 16 * BLOCK * n_items, available_memory()
         limit = MOST_ITEMS if self.max_items is None and free is None else self.max_items
         if limit is not None and n_items > limit:
@@ -128,7 +128,7 @@ class EASE(ItemWeights, Recommender):
         if limit is None and free is not None and needed > free:
             raise ParameterError(
                 f"EASE on {n_items:,} items needs about {needed / 2**30:.1f} GiB and {free / 2**30:.1f} are free",
-                f"clean the data, or choose itemknn; max_items={n_items} tries all the same",
+                f"clean the data, or choose itemknn; max_items={n_items} tries it anyway",
             )
 
 

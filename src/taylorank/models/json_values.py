@@ -1,4 +1,4 @@
-"""What stands in a file for a parameter that JSON does not know."""
+"""Parameters that JSON cannot hold, as numbers or text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scores of a factor model as a softmax would take them."""
+"""The scores of a factor model as logits of a softmax."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Logits(NamedTuple):
     users: NDArray[np.float64]  # P, (M, K)
     items: NDArray[np.float64]  # Q, (N, K)
     proposal: NDArray[np.float64]  # q, (N,); uniform where the model has none
-    are_logits: bool  # False: the model never took them for logits (WRMF, BPR, …)
+    are_logits: bool  # False: the model was not fitted to logits (WRMF, BPR, …)
 
 
 def logits_of(model: Any) -> Logits:
     """Return the scores of a fitted factor model.
 
-    RG and its like have a proposal of their own; a network that ranks by probability, [u, 1] · [N q v, N q], is taken
-    apart again.
+    RG models have their own proposal; from a network that ranks by probability, [u, 1] · [N q v, N q], u, v and q are
+    recovered.
     """
     if not isinstance(model, FactorModel):
         raise ParameterError(f"{type(model).__name__} has no factors", "give RG2, RGX, WRMF, IALS, Neural, …")

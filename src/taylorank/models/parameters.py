@@ -61,13 +61,13 @@ def set_parameters(model: Any, given: dict[str, Any]) -> None:
 
 
 def settled_params(model: Any) -> dict[str, Any]:
-    """Return the parameters of any model, of ours with numbers in the place of "auto"."""
+    """Return the parameters of any model; those of this library have numbers in the place of "auto"."""
     params: dict[str, Any] = model.settled_params() if hasattr(model, "settled_params") else model.get_params()
     return params
 
 
 def check_parameters(model: Any) -> None:
-    """Raise `ParameterError` for a count that is none, or a number that is missing, infinite or too small."""
+    """Raise `ParameterError` for a count that is not one, or a number that is missing, infinite or too small."""
     for name, value in model.settled_params().items():
         if value is None and name in MAY_BE_NONE:
             continue

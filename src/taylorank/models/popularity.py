@@ -1,4 +1,4 @@
-"""The baseline that everybody must beat: the same list for all."""
+"""The simplest baseline: the same list of popular items for all users."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ class Popularity(Recommender):
         )
 
     def fold_in(self, histories: Any) -> Self:
-        """Return this model for other users: the same list, without what they met."""
+        """Return this model for other users: the same list, without the items of their histories."""
         return self._for_others(over_items(read_interactions(histories), self.items))

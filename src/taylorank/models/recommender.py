@@ -1,4 +1,4 @@
-"""What every model offers once it is fitted: who it knows, lists for them, reasons, files."""
+"""What every fitted model offers: its users and items, recommendations, explanations, files."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Lists = tuple[NDArray[Any], NDArray[np.float32]]
 class Recommender:
     """A model by the conventions of scikit-learn whose fit leaves `train_` and what `learned_shapes` names.
 
-    Subclasses give `fit` and `_build_ranker`, which says how the learned arrays rank (`ranking.Ranker`), or plain
-    `scores` in its place. The ranker is built at its first use and kept until an attribute of the model changes, as by
+    Subclasses give `fit` and `_build_ranker`, which makes a `ranking.Ranker` of the learned arrays, or just `scores`
+    in its place. The ranker is built at its first use and kept until an attribute of the model changes, as by
     a new fit.
     """
 
@@ -86,7 +86,7 @@ class Recommender:
 
     @property
     def data_fingerprint(self) -> str:
-        """A short hash that tells which data the model was fitted to."""
+        """A short hash of the data that the model was fitted to."""
         return self._trained_on.fingerprint
 
     @property
@@ -103,13 +103,13 @@ class Recommender:
         return self._ranker_with(scores=self.scores)
 
     def _ranker_with(self, **parts: Any) -> Ranker:
-        """Return a ranker of the users and items of this model; `parts` say how it scores."""
-        met = self.item_popularity > 0
+        """Return a ranker of the users and items of this model; `parts` are the fields that differ between models."""
+        is_known = self.item_popularity > 0
         common = {
             "popularity": self.item_popularity,
-            "rankable": None if met.all() else met,
+            "rankable": None if is_known.all() else is_known,
             "name": type(self).__name__,
-            "num_threads": getattr(self, "num_threads", None) or None,  # to some libraries 0 is all
+            "num_threads": getattr(self, "num_threads", None) or None,  # in some libraries 0 means all
         }
         return Ranker(self.users, self.items, self.seen, **{**common, **parts})
 
@@ -132,19 +132,19 @@ class Recommender:
         """Return the ids of the n best items of each user and their scores, (len(users), n).
 
         Items the user has in `seen` (the training data by default) are left out; `items` allows only these,
-        `exclude` forbids those. Short lists are padded with -1 or "" and NaN. Items that nobody met in training are
-        not recommended: nothing is known of them.
+        `exclude` forbids those. Short lists are padded with -1 or "" and NaN. Items without interactions in training
+        are not recommended.
 
-        `cold` says what users get of whom nothing is known, because the model does not know them or they met nothing
-        in training: "popularity" lists the items by their share of the training interactions, which is the score;
-        "nan" gives a row of padding; "error" names them. By default unknown users are an error, and known users
+        `cold` is for users whom the model does not know or who have no history in training: "popularity" lists the
+        items by their share of the training interactions, which is the score; "nan" gives a row of padding; "error"
+        raises and names them. By default unknown users are an error, and known users
         without history get the popular items.
         """
         return recommend(self, users, n, seen=seen, items=items, exclude=exclude, cold=cold)
 
     @on_own_threads
     def explain(self, user: Any, item: Any, n: int | None = 10) -> Explanation:
-        """Return which of the items that `user` met carried the score of `item`, the n largest contributions first.
+        """Return which items of the history of `user` contributed to the score of `item`, the n largest first.
 
         score = base + Σ contributions, for an exact fold-in of the history: the score of `recommend` where the fit has
         converged (see `ranking.explanation`). For a user without history the popularity of the item is the base.
@@ -153,7 +153,7 @@ class Recommender:
 
     @on_own_threads
     def fold_in(self, histories: Any) -> Self:
-        """Return this model for other users, given what they met: exact given the items, nothing is refitted.
+        """Return this model for other users, given their histories: exact for the given items, nothing is refitted.
 
         `histories` is `Interactions`, or anything that `read_interactions` reads; unknown items are ignored.
         """
@@ -163,14 +163,14 @@ class Recommender:
     def save(self, path: str | os.PathLike[str], *, with_seen: bool = True) -> None:
         """Write the model to one file (safetensors with a JSON manifest, no pickle), atomically.
 
-        Without the seen items the file is smaller, and recommendations may repeat what a user has met.
+        Without the seen items the file is smaller, and recommendations may repeat items of a user's history.
         """
         from taylorank.models.storage import save_model
 
         save_model(self, path, with_seen=with_seen)
 
     def _learned(self, name: str) -> Any:
-        """Return a learned attribute, or say that there is none yet."""
+        """Return a learned attribute; raise if the model is not fitted."""
         try:
             return self.__dict__[name]
         except KeyError:
@@ -178,7 +178,7 @@ class Recommender:
 
     @property
     def _trained_on(self) -> TrainingRecord:
-        """The record of the data that was fitted. It goes with one `train_`: a later fit brings another."""
+        """The record of the data that was fitted. It belongs to one `train_`: a later fit makes another."""
         kept = self.__dict__.get("_record")
         if kept is None or kept[0] is not self.seen:
             kept = self.__dict__["_record"] = (self.seen, TrainingRecord(self.seen))
@@ -188,7 +188,7 @@ class Recommender:
     def _for_others(
         self, histories: Interactions, record: TrainingRecord | None = None, *, ranker: Ranker | None = None
     ) -> Self:
-        """Return a copy that speaks for the users of `histories`, with the record of the data that was fitted."""
+        """Return a copy for the users of `histories`, with the record of the data that was fitted."""
         model: Any = copy.copy(self)
         model.train_ = histories
         model.__dict__["_record"] = (histories, record or self._trained_on)
@@ -202,4 +202,4 @@ class Recommender:
 if TYPE_CHECKING:
     MixinBase = Recommender
 else:
-    MixinBase = object  # a mixin is checked as the recommender that it will be part of, but adds no level to it
+    MixinBase = object  # for type checkers a mixin is a recommender; at run time it adds no base class

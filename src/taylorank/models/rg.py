@@ -69,7 +69,7 @@ class RGFamily(Factors):
         return cls(factors, **{"proposal_exponent": 0.0, "context_exponent": 1.0, **others})
 
     def _objective(self, data: Interactions) -> RG:
-        """The objective of this data; what ranking needs of it is kept."""
+        """Return the objective of this data; keep the parts of it that ranking needs."""
         objective = rg_objective(
             self.objective,
             data,
@@ -86,10 +86,10 @@ class RGFamily(Factors):
         if self.solver == "als":
             return self._solve_by_sweeps(objective, monitor, start)
         if start is not None and not isinstance(start, SvdState):
-            raise ParameterError("the spectral solver begins from nothing", 'warm starts need solver="als"')
+            raise ParameterError("the spectral solver takes no start", 'warm starts need solver="als"')
 
         def after_pass(progress: Progress) -> bool:
-            monitor.keep(progress.state)  # first: the state is that before the step
+            monitor.keep(progress.state)  # before `after`: the state is that before this step
             return monitor.after(Step(progress.passes, facts={"residual": progress.residual}))
 
         path = solve_spectral(
@@ -182,9 +182,7 @@ class RGFamily(Factors):
         self._learned("item_factors_")
         path: SpectralPath | None = self.__dict__.get("path_")
         if path is None and self.solver == "spectral":
-            raise ParameterError(
-                "only a fit, not a file, holds the SVD that the path comes from", "fit the model again"
-            )
+            raise ParameterError("a model read from a file has no SVD, which the path needs", "fit the model again")
         if path is None:
             raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         has_other_users = not self._trained_on.is_of(self.seen)  # after fold_in
@@ -216,17 +214,18 @@ class RG2(RGFamily, FactorModel, Recommender):
     score_penalty
         κ over the mean of c: adds ½ κ Σ_xy q_y o_xy², which draws the scores of light contexts towards the proposal.
     ranking
-        "probability" ranks by p = q_y (1 + o_xy), which is consistent with DCG; "lift" by o_xy: it favours the niche.
+        "probability" ranks by p = q_y (1 + o_xy), consistent with DCG; "lift" by o_xy, which favours rare items.
     popularity_discount
-        δ: rank by p / popularity^δ instead of p. 0 is the probability itself, γ would be the lift.
+        δ: rank by p / popularity^δ instead of p. 0 is the probability itself, γ the lift.
     solver
         "spectral": the global optimum by one SVD, which also gives every smaller K and every λ (`path`). "als": the
         same optimum in the limit, sweep by sweep.
     tolerance, max_passes
         Spectral: stop when every residual is ≤ tolerance · σ₁ (0: machine precision). `max_passes` stops early, which
-        is another, smoother model and not the optimum. ALS: stop when a sweep gains ≤ tolerance of what is gained.
+        is another, smoother model and not the optimum. ALS: stop when a sweep lowers the loss L by no more than
+        tolerance · (L(0) − L), L(0) being that of zero factors.
     iterations
-        ALS: the most sweeps.
+        ALS: the maximum number of sweeps.
     random_state
         Seed of the start.
     num_threads
@@ -267,7 +266,7 @@ def _check_share(regularization: float) -> None:
 
 
 def check_ranking(ranking: str, discount: float) -> None:
-    """Refuse what is neither "probability" nor "lift", and a discount that means nothing."""
+    """Refuse what is neither "probability" nor "lift", and a discount of the lift."""
     if ranking not in ("probability", "lift"):
         raise ParameterError(f"ranking={ranking!r} is unknown", 'choose "probability" or "lift"')
     if discount and ranking == "lift":

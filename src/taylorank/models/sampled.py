@@ -1,4 +1,4 @@
-"""Sampled RG² and RG×: fitted to what n draws from the proposal give in expectation, so nothing is drawn."""
+"""Sampled RG² and RG×: the loss with n draws from the proposal, in expectation, so nothing is drawn."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ else:
 
 @dataclass(eq=False, repr=False)
 class SampledFamily(Rows):
-    """What sampled RG² and RG× share: all but the objective and the probability that a score stands for."""
+    """What sampled RG² and RG× share: all but the objective and the probability of a score."""
 
     factors: int = 64
     _: KW_ONLY
@@ -83,7 +83,7 @@ class SampledFamily(Rows):
         )
 
     def _build_ranker(self) -> Ranker:
-        """o itself ranks by lift, and by plain probability if the proposal is uniform; else what it stands for."""
+        """By o for the lift, and for the probability if the proposal is uniform; else by the probability itself."""
         ranks_by_o = self.ranking == "lift" or self.proposal_exponent == self.popularity_discount == 0
         return self._ranker_with(
             vectors=Vectors(
@@ -108,14 +108,14 @@ class SampledFamily(Rows):
         return self._probability_rows(self.user_factors[users])
 
     def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
-        raise AttributeError(f"{type(self).__name__} states no probabilities")
+        raise AttributeError(f"{type(self).__name__} gives no probabilities")
 
 
 class SampledRG2(SampledFamily, WeightedRows, FactorModel, Recommender):
     """Minimise Σ_x u_x [½ Σ_y (r + n I q) o² − n Σ_y (r − I q) o] / (n + 1) + ½ λ Σ c ‖P_x‖² + ½ λ Σ d ‖Q_y‖².
 
     The expectation of RG² with n negatives drawn from q in place of all of them; u_x = c_x / I_x, d_y is the weight of
-    column y (see `objectives.sampled`). n → ∞ is RG²; few negatives emphasise what was observed. Weights vary by cell,
+    column y (see `objectives.sampled`). n → ∞ is RG²; few negatives emphasise the observed pairs. Weights vary by cell,
     so it is solved row by row, not by one SVD.
 
     Parameters
@@ -144,7 +144,7 @@ class SampledRG2(SampledFamily, WeightedRows, FactorModel, Recommender):
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rg2_objective)
 
     def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Turn scores into q (1 + o) / (1 − o/n)."""
+        """Return q (1 + o) / (1 − o/n)."""
         p: NDArray[np.float32] = self._learned("proposal_").astype(np.float32) * (1 + o)
         p /= np.maximum(1 - o / np.float32(self.negatives), np.float32(STEEPEST))
         return p
@@ -160,7 +160,7 @@ class SampledRGX(SampledFamily, WeightedRows, FactorModel, Recommender):
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rgx_objective)
 
     def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Turn scores into q (1 + β o' − α s) / (1 − α o'), o' = o − q·o, with the s that makes each row sum to 1."""
+        """Return q (1 + β o' − α s) / (1 − α o'), o' = o − q·o, with the s that makes each row sum to 1."""
         q = self._learned("proposal_").astype(np.float32)
         alpha = np.float32(1 / (self.negatives + 1))
         o = o - (o @ q)[:, None]

@@ -63,7 +63,7 @@ def _plain(name: str, value: Any) -> Arrays:
 
 
 def with_checksum(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return the manifest: the facts, and a hash of everything that the file says."""
+    """Return the manifest: the facts, and a hash of everything in the file."""
     try:
         plain = json.dumps(facts, default=_plain_value)
     except (TypeError, ValueError, AttributeError):
@@ -124,13 +124,13 @@ def _read(path: Path) -> tuple[Arrays, dict[str, Any]]:
         raise DataError(f"no such file: {path}", "check the path") from None
     except DataError:
         raise
-    except Exception as error:  # whatever a parser makes of arbitrary bytes
+    except Exception as error:  # parsers raise anything on arbitrary bytes
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path} is damaged or not a model ({reason})", "save the model again") from error
 
 
 def _unfitted(path: Path, manifest: Mapping[str, Any]) -> Recommender:
-    """Return the estimator that the manifest names; what this version does not know comes from a newer one."""
+    """Return the estimator that the manifest names; refuse what only a newer version knows."""
     newer = f"{path} was written by taylorank {manifest.get('taylorank')}"
     if manifest["format"] != FORMAT:
         raise DataError(
@@ -148,7 +148,7 @@ def _unfitted(path: Path, manifest: Mapping[str, Any]) -> Recommender:
 
 
 def _learned(arrays: Arrays, name: str, axes: tuple[str, ...], sizes: dict[str, int]) -> Any:
-    """Return an array, scalar or sparse matrix whose axes have the lengths in `sizes`, which learns new ones."""
+    """Return an array, scalar or sparse matrix whose axes have the lengths in `sizes`; new axes are added there."""
     if name in arrays and not axes:
         return arrays[name].item()
     if name in arrays:

@@ -1,4 +1,4 @@
-"""What a model keeps of its training data when it speaks for other users, or is read from a file without them."""
+"""What a model keeps of its training data after fold_in of other users, or in a file without the seen items."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TrainingRecord:
         return self._data.item_popularity
 
     def is_of(self, data: Interactions) -> bool:
-        """Return whether `data` is what was fitted: not the histories of others, nor what a file left out."""
+        """Return whether `data` is what was fitted: not folded-in histories, nor data that the file left out."""
         if data is self._data and not self._is_stated:
             return True
         return TrainingRecord(data).fingerprint == self.fingerprint

@@ -29,9 +29,9 @@ else:
 class WeightedRows(Factors):
     """Factors by row-wise ALS; models differ in their objective.
 
-    `solver` is "cholesky" (exact rows), "cg" (three steps of conjugate gradients a sweep), "blocks" (iALS++: blocks of
-    coordinates in turn), or "auto". `iterations` is the most sweeps; `tolerance` > 0 stops when a sweep gains no more
-    than that share of what is gained.
+    `solver` is "cholesky" (exact rows), "cg" (three steps of conjugate gradients a sweep), "blocks" (iALS++: one block
+    of coordinates after the other), or "auto". `iterations` is the maximum number of sweeps; `tolerance` > 0
+    stops when a sweep lowers the loss L by no more than tolerance · (L(0) − L), L(0) being that of zero factors.
     """
 
     factors: int
@@ -146,7 +146,7 @@ class ReleasedRG(WeightedRows, FactorModel, Recommender):
     """The loss of the code that the RG papers' authors released, its sign corrected (see `objectives.released`).
 
     `alpha` weighs an extra term on observed pairs, `beta` rescales the Gram matrix; `variant` is "rg2" or "rgx". For
-    running their grids: `RG2` and `SampledRG2` are what the theory says.
+    running their grids; `RG2` and `SampledRG2` are the losses of the papers' theory.
 
     >>> from taylorank.data import planted
     >>> train, valid, test = planted(200, 80, interactions=3000).split()

@@ -30,12 +30,12 @@ from taylorank.ranking.relevance import Relevance
 from taylorank.ranking.rows import take_rows
 
 Values = NDArray[np.float64]
-NEED_ITEM_COUNTS = ("novelty", "popularity")  # metrics that ask how often training met an item
+NEED_ITEM_COUNTS = ("novelty", "popularity")  # metrics that need how often an item occurs in training
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is evaluated on what: the same for all blocks. `counts` is the data that tells how popular items are."""
+    """What is evaluated on what: the same for all blocks. `counts` is the data that item popularity is counted in."""
 
     ranker: Ranker
     truth: Relevance
@@ -45,7 +45,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Block:
-    """Some of the users, their lists (B, ≤ k) of item positions, padded with -1, and what they are worth."""
+    """Some of the users, their lists (B, ≤ k) of item positions, padded with -1, and which of them are relevant."""
 
     users: slice
     ranked: NDArray[np.int64]
@@ -53,13 +53,13 @@ class Block:
 
 
 class Accumulator(Protocol):
-    """One kind of metric: `values` and `weights` hold (users,) arrays by metric, where it has such."""
+    """One kind of metric: `values` and `weights` hold (users,) arrays by metric; empty if there are none per user."""
 
     values: dict[str, Values]
     weights: dict[str, Values]
 
     def add(self, block: Block) -> None:
-        """Take the next users in."""
+        """Add the next users."""
         ...
 
     def results(self) -> dict[str, float]:
@@ -90,7 +90,7 @@ class ListAccumulator:
         self.item_counts = _item_counts(task) if any(w.name in NEED_ITEM_COUNTS for w in wanted) else None
 
     def add(self, block: Block) -> None:
-        """Take the next users in."""
+        """Add the next users."""
         judged = block.judged
         if self.item_counts is not None:
             judged = self._with_counts(judged, block.ranked)
@@ -113,7 +113,7 @@ class ListAccumulator:
 
 
 class CatalogueAccumulator:
-    """Metrics of all lists together; no user has a value of their own."""
+    """Metrics of all lists together, without values per user."""
 
     def __init__(self, wanted: Sequence[Wanted], task: Task) -> None:
         self.wanted = wanted
@@ -128,7 +128,7 @@ class CatalogueAccumulator:
             shown += np.bincount(columns[columns >= 0], minlength=len(shown))
 
     def results(self) -> dict[str, float]:
-        """Return what the counts say."""
+        """Return the metrics of the counts."""
         return {str(w): CATALOGUE_METRICS[w.name](self.shown[w.cutoff]) for w in self.wanted}
 
 
@@ -142,7 +142,7 @@ class AucAccumulator:
         self.weights: dict[str, Values] = {}
 
     def add(self, block: Block) -> None:
-        """Take the next users in."""
+        """Add the next users."""
         truth = self.task.truth
         for part in _parts(block.users, users_per_block(self.task.ranker)):
             relevant = take_rows(truth.rows, np.arange(part.start, part.stop))
@@ -170,7 +170,7 @@ class CalibrationAccumulator:
         self.outcome = np.zeros(self.predicted.shape, dtype=bool)
 
     def add(self, block: Block) -> None:
-        """Take the next users in."""
+        """Add the next users."""
         truth, length = self.task.truth, self.predicted.shape[1]
         for part in _parts(block.users, users_per_block(self.task.ranker)):
             here = slice(part.start - block.users.start, part.stop - block.users.start)
@@ -201,10 +201,10 @@ class CalibrationAccumulator:
 
 
 def _item_counts(task: Task) -> Values:
-    """How often `counts` met each item of the model."""
+    """How often each item of the model occurs in `counts`."""
     if not task.counts.nnz:
         raise ParameterError(
-            "the model has no training data that says how popular items are",
+            "the model has no training data to count item popularity in",
             "give counts=train, or take a model that was saved with its seen items",
         )
     part = PartRows(task.ranker, task.counts)

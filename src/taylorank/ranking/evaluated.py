@@ -1,4 +1,4 @@
-"""What an evaluation found: means, and behind them users, intervals and counts."""
+"""The result of an evaluation: means, with users, intervals and counts behind them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Evaluation(dict[str, float]):
         How many users were evaluated and how many left out, and why.
     per_user, user_ids
         With `per_user=True`: metric → value of each evaluated user, and their ids. A value that is not defined for a
-        user (such as AUC without any item to lose to) is NaN and left out of the mean.
+        user (such as AUC where every candidate is relevant) is NaN and left out of the mean.
     intervals
         With `confidence=…`: metric → (low, high), by bootstrap over users. Metrics of all lists together have none.
     """

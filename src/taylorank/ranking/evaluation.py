@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from taylorank.data import Interactions
+from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
 from taylorank.kernels.thread_limit import threads
 from taylorank.metrics import DEFAULT, GAINS, Gain, bootstrap_means, percentile_interval, wanted_metrics
@@ -22,6 +23,7 @@ Progress = Callable[[int, int], None]
 LIST_CELLS = 1 << 20  # ranks held at a time
 
 
+@renamed(seed="random_state")
 def evaluate(
     model: Rankable,
     test: Interactions,
@@ -33,7 +35,7 @@ def evaluate(
     per_user: bool = False,
     confidence: float | None = None,
     resamples: int = 1000,
-    seed: int = 0,
+    random_state: int = 0,
     counts: Interactions | None = None,
     num_threads: int | None = None,
     progress: Progress | None = None,
@@ -41,10 +43,10 @@ def evaluate(
     """Return the mean of each metric over the users with test items: {"ndcg@10": …, …}.
 
     All items are ranked but those in `seen` (the training data by default; give train and validation for a test). Of
-    equal scores the lower position, which is the smaller id, comes first. Users that the model knows but who met
-    nothing in training count in the means, with the list that `recommend` gives them: the popular items. Users that
-    the model does not know are left out of the means, with a warning; test items that it does not know, or that
-    nobody met in training, stay relevant and are never found.
+    equal scores the lower position, which is the smaller id, comes first. Users whom the model knows but who have no
+    history count in the means, with the list that `recommend` gives them: the popular items. Users whom the model does
+    not know are left out of the means, with a warning; test items that it does not know, or that have no interaction
+    in training, stay relevant and count as misses.
 
     Parameters
     ----------
@@ -57,14 +59,14 @@ def evaluate(
         Of a relevant item in DCG and NDCG: "binary" 1, "strength" r_xy of the test data, "exponential" 2^r − 1.
     per_user
         Keep the values of every user, with their ids.
-    confidence, resamples, seed
-        Give intervals that hold this share of means of users drawn with replacement.
+    confidence, resamples, random_state
+        Add bootstrap intervals that hold this share of the means over users drawn with replacement.
     counts
-        The data that counts how popular items are, for novelty and popularity: what the model has seen by default.
+        The data that item popularity is counted in, for novelty and popularity; by default what the model has seen.
     num_threads
         Of kernels; the model's own number by default, else all CPUs.
     progress
-        Called with (users done, users in all).
+        Called with (users done, all users).
 
     >>> from taylorank.data import planted
     >>> from taylorank.models import Popularity
@@ -94,12 +96,12 @@ def evaluate(
         per_user={name: v for accumulator in accumulators for name, v in accumulator.values.items()}
         if per_user
         else None,
-        intervals=None if confidence is None else _intervals(accumulators, confidence, resamples, seed),
+        intervals=None if confidence is None else _intervals(accumulators, confidence, resamples, random_state),
     )
 
 
 def _blocks(ranker: Ranker, truth: Relevance, hidden: Hidden, length: int) -> Iterator[Block]:
-    """Rank the users block by block; metrics without a cutoff alone need no lists."""
+    """Rank the users block by block; without any cutoff no lists are made."""
     best_of, size = best_items(ranker, hidden)
     size = min(size, max(1, LIST_CELLS // max(length, 1)))
     for start in range(0, len(truth.users), size):
@@ -110,22 +112,22 @@ def _blocks(ranker: Ranker, truth: Relevance, hidden: Hidden, length: int) -> It
 
 
 def _intervals(
-    accumulators: Sequence[Accumulator], confidence: float, resamples: int, seed: int
+    accumulators: Sequence[Accumulator], confidence: float, resamples: int, random_state: int
 ) -> dict[str, tuple[float, float]]:
     """Bounds of every metric that has values per user, all from the same draws of users."""
     values = {name: v for accumulator in accumulators for name, v in accumulator.values.items()}
     weights = {name: w for accumulator in accumulators for name, w in accumulator.weights.items()}
     if not values:
         return {}
-    columns = np.column_stack(list(values.values()))
-    heights = np.column_stack([weights.get(name, np.ones(len(columns))) for name in values])
-    means = bootstrap_means(columns, heights, resamples=resamples, seed=seed)
+    per_metric = np.column_stack(list(values.values()))  # (users, metrics)
+    per_weight = np.column_stack([weights.get(name, np.ones(len(per_metric))) for name in values])
+    means = bootstrap_means(per_metric, per_weight, resamples=resamples, random_state=random_state)
     low, high = percentile_interval(means, confidence).tolist()
     return dict(zip(values, zip(low, high, strict=True), strict=True))
 
 
 def _check(gain: Gain, confidence: float | None, resamples: int) -> None:
-    """Refuse what would fail only after the work."""
+    """Refuse bad arguments before the work begins."""
     if gain not in GAINS:
         raise ParameterError(f"gain={gain!r} is unknown", f"choose from {', '.join(GAINS)}")
     if confidence is not None:

@@ -1,16 +1,16 @@
 """Regret: what a ranking loses against the best possible one, where the truth behind the data is known.
 
-Once x has met the items of `seen`, the next item that it meets is y with probability
+Given the items of `seen`, the next interaction of x is with y with probability
 
     π_x(y) = p(y | x) / Σ_{y' ∉ seen_x} p(y' | x),   0 for seen items,
 
-p being the planted truth over the items of the data. A list L is then worth, in expectation over that next item,
+p being the planted truth over the items of the data. The DCG of a list L is then, in expectation over that next item,
 
     E[DCG@k] = Σ_{i ≤ k} π_x(L_i) / log2(i + 1)
 
-and, because one item is relevant and the ideal DCG is 1, this is its expected NDCG@k as well. The list by falling π_x
-is worth most; regret@k is what L is worth less, averaged over users. It is ≥ 0, is 0 for the best possible ranking
-alone, and has no noise from the draw of a test set.
+and, because one item is relevant and the ideal DCG is 1, this is its expected NDCG@k as well. It is highest for the
+list by falling π_x; regret@k is the highest value minus that of L, averaged over users. It is ≥ 0, is 0 only for the
+best possible ranking, and has no noise from the draw of a test set.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def regret(
 ) -> dict[str, float]:
     """Return {"regret@k", "expected_ndcg@k", "best_ndcg@k"}, means over the users who have test items.
 
-    `test` brings users, items and truth; which items of them were drawn for the test plays no part. Items in `seen`
+    `test` gives users, items and truth; which items were drawn for the test does not matter. Items in `seen`
     (the training data by default) are left out of both lists. Model and test data share their ids.
 
     >>> from taylorank.data import planted
@@ -59,23 +59,23 @@ def regret(
     reached = best = 0.0
     for start in range(0, len(users), size):
         block = users[start : start + size]
-        chances = _next_item(truth, ranker, block, hidden)
+        probability = _next_item(truth, ranker, block, hidden)
         columns, _ = best_of(block, k)
-        listed = np.take_along_axis(chances, np.maximum(columns, 0), axis=1)
-        reached += _worth(np.where(columns >= 0, listed, 0.0))
-        best += _worth(-np.sort(-chances, axis=1)[:, :k])
+        listed = np.take_along_axis(probability, np.maximum(columns, 0), axis=1)
+        reached += _dcg_sum(np.where(columns >= 0, listed, 0.0))
+        best += _dcg_sum(-np.sort(-probability, axis=1)[:, :k])
     reached, best = reached / len(users), best / len(users)
     return {f"regret@{k}": best - reached, f"expected_ndcg@{k}": reached, f"best_ndcg@{k}": best}
 
 
 def _next_item(truth: Truth, ranker: Ranker, users: NDArray[np.int64], hidden: Hidden) -> NDArray[np.float64]:
-    """π of a block of users, (B, N); zeros for one who has met everything."""
-    chances = truth.probabilities(ranker.users.take(users), ranker.items.values)
-    hide(chances, hidden.of(users), value=0.0)
-    left = chances.sum(axis=1, keepdims=True)
-    np.divide(chances, left, out=chances, where=left > 0)
-    return chances
+    """π of a block of users, (B, N); zeros for a user who has seen every item."""
+    probability = truth.probabilities(ranker.users.take(users), ranker.items.values)
+    hide(probability, hidden.of(users), value=0.0)
+    left = probability.sum(axis=1, keepdims=True)
+    np.divide(probability, left, out=probability, where=left > 0)
+    return probability
 
 
-def _worth(gains: NDArray[np.float64]) -> float:
+def _dcg_sum(gains: NDArray[np.float64]) -> float:
     return float((gains @ (1 / np.log2(np.arange(2, gains.shape[1] + 2)))).sum())

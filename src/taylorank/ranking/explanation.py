@@ -1,6 +1,6 @@
-"""Which items of a user's history carried a recommendation.
+"""Which items of a user's history contributed to a recommendation.
 
-Every model here is linear in the history once its items are known: u_x = Σ_j u_xj over the items j that x met, so
+For given items every model is linear in the history: u_x = Σ_j u_xj over the items j in the history of x, so
 
     score of y = b_y + Σ_j a_y (u_xj · v_y)
 
@@ -39,14 +39,14 @@ class Explanation:
 
 
 def explain(model: Rankable, user: Any, item: Any, *, n: int | None = 10) -> Explanation:
-    """Return what carried the score of `item` for `user`; see the models' `explain`."""
+    """Return the contributions to the score of `item` for `user`; see the models' `explain`."""
     if n is not None:
         check_whole(n, "n", remedy="ask for at least one item, or None for all")
     ranker = ranker_of(model)
     row = int(ranker.users.require([user], "user", remedy="for a new user, explain on model.fold_in(history)")[0])
     column = int(ranker.items.require([item], "item")[0])
     if not ranker.seen.nnz:
-        raise DataError("this model was saved without what its users met", "explain on model.fold_in(history)")
+        raise DataError("this model was saved without the histories of its users", "explain on model.fold_in(history)")
     if ranker.is_cold(np.array([row]))[0]:
         base = float(ranker.popular_scores[column])
         return Explanation(ranker.items.take(np.empty(0, dtype=np.int64)), np.empty(0), base, base)
@@ -58,18 +58,18 @@ def explain(model: Rankable, user: Any, item: Any, *, n: int | None = 10) -> Exp
 
 
 def _history(seen: Interactions, row: int) -> Interactions:
-    """What one user met, by position, over the same items."""
+    """The interactions of one user, by position, over the same items."""
     one = take_rows(seen.by_user, np.array([row]))
     return Interactions(one, Ids(seen.user_ids[row : row + 1]), seen.items)
 
 
 def _contributions(ranker: Ranker, history: Interactions, column: int) -> tuple[Floats, float]:
-    """What each item of the history adds to the score of `column`, and what is there without them."""
+    """What each item of the history adds to the score of `column`, and the score without history."""
     vectors = ranker.vectors
     if ranker.contributions is not None:
         return ranker.contributions(history, column)
     if vectors is None or vectors.fold_in is None:
-        raise ParameterError(f"{ranker.name} cannot say what carried a score", "explain another model")
+        raise ParameterError(f"{ranker.name} cannot explain its scores", "explain another model")
     scale = 1.0 if vectors.scales is None else float(vectors.scales[column])
     base = 0.0 if vectors.offsets is None else float(vectors.offsets[column])
     vector = scale * vectors.items.factors[column].astype(np.float64)

@@ -15,8 +15,8 @@ from taylorank.ranking.masks import Hidden, dense_block, hide, not_a_number
 from taylorank.ranking.ranker import Best, DeviceRanking, Mask, Positions, Ranker, Vectors
 
 BestOf = Callable[[Positions, int], Best]
-BLOCK_USERS = 8192  # of products, whose lists alone are held
-BLOCK_CELLS = 1 << 22  # of scores, held as (users, items)
+BLOCK_USERS = 8192  # ranked at a time by inner products, of which only the lists are held
+BLOCK_CELLS = 1 << 22  # scores held at a time, as (users, items)
 
 
 def best_items(
@@ -24,10 +24,9 @@ def best_items(
 ) -> tuple[BestOf, int]:
     """Return a function from (users, k) to the columns and scores of their best items, and users per call.
 
-    Items in `masks` and items not `allowed` are left out, and so are those that the model cannot rank because nobody
-    met them in training; of equal scores the lower position (the smaller id) comes first; short lists are padded with
-    -1 and NaN. Users of whom the model knows nothing get the popular items. Inner products are ranked without ever
-    holding a row of scores.
+    Items in `masks`, items not `allowed` and items without interactions in training are left out; of equal scores the
+    lower position (the smaller id) comes first; short lists are padded with -1 and NaN. Cold users get the popular
+    items. Inner products are ranked without ever holding a row of scores.
     """
     hidden = masks if isinstance(masks, Hidden) else Hidden(ranker, masks)
     allowed = ranker.ranks(allowed)
@@ -55,7 +54,7 @@ def ranked_scores(ranker: Ranker, hidden: Hidden) -> Callable[[Positions], NDArr
         cold = ranker.is_cold(users)
         if cold.any():
             block[cold] = ranker.popular_scores
-        return _left_out(block, users, hidden, allowed)
+        return _masked(block, users, hidden, allowed)
 
     return rows
 
@@ -67,9 +66,7 @@ def popular_items(ranker: Ranker, ids: NDArray[Any], k: int, *, hidden: Hidden, 
     return top_k(ones, scores[:, None], k=length, seen=hidden.of_ids(ids), allowed=ranker.ranks(allowed))
 
 
-def _left_out(
-    scores: NDArray[np.float32], users: Positions, hidden: Hidden, allowed: Mask | None
-) -> NDArray[np.float32]:
+def _masked(scores: NDArray[np.float32], users: Positions, hidden: Hidden, allowed: Mask | None) -> NDArray[np.float32]:
     hide(scores, hidden.of(users))
     if allowed is not None:
         scores[:, ~allowed] = -np.inf
@@ -107,14 +104,14 @@ def _name_broken_user(ranker: Ranker, users: Positions) -> None:
 
 def _by_scores(ranker: Ranker, hidden: Hidden, allowed: Mask | None) -> BestOf:
     def best(users: Positions, k: int) -> Best:
-        scores = _left_out(dense_block(ranker, users, ranker.scores_of(users)), users, hidden, allowed)
+        scores = _masked(dense_block(ranker, users, ranker.scores_of(users)), users, hidden, allowed)
         return top_k_scores(scores, min(k, scores.shape[1]))
 
     return best
 
 
 def _on_device(rank: DeviceRanking, vectors: Vectors, on_cpu: BestOf, hidden: Hidden, allowed: Mask | None) -> BestOf:
-    """Rank on the device; users whose lists it cannot decide are ranked by the CPU, one by one."""
+    """Rank on the device; users whose lists it leaves undecided are ranked on the CPU, one by one."""
 
     def best(users: Positions, k: int) -> Best:
         k = min(k, len(vectors.items))
@@ -127,7 +124,7 @@ def _on_device(rank: DeviceRanking, vectors: Vectors, on_cpu: BestOf, hidden: Hi
 
 
 def _with_popular_items(ranker: Ranker, best: BestOf, hidden: Hidden, allowed: Mask | None) -> BestOf:
-    """Return `best`, but users of whom nothing is known get the popular items instead of an arbitrary order."""
+    """Return `best`, but cold users get the popular items instead of an arbitrary order."""
 
     def best_or_popular(users: Positions, k: int) -> Best:
         columns, scores = best(users, k)

@@ -30,7 +30,7 @@ class PartRows:
     """The rows of some data for users of a model, over the model's items; items it does not know are left out.
 
     Where the data has the ids of the model, rows are slices of it. Else positions are looked up once, here: ids
-    ascend on both sides, so a row stays in order when its columns are renamed.
+    ascend on both sides, so a row stays in order when its columns are translated.
     """
 
     def __init__(self, ranker: Ranker, part: Interactions) -> None:
@@ -41,14 +41,14 @@ class PartRows:
         self.column_of_item = None if same_items else ranker.items.positions(part.items.values).astype(np.int32)
 
     def of(self, users: NDArray[np.int64]) -> CSR:
-        """Return one row per user, each ascending; users whom the data lacks have an empty one."""
-        return self._renamed(take_rows(self.rows, users if self.row_of_user is None else self.row_of_user[users]))
+        """Return one row per user, each ascending; users who are not in the data have an empty one."""
+        return self._translated(take_rows(self.rows, users if self.row_of_user is None else self.row_of_user[users]))
 
     def of_ids(self, ids: NDArray[Any]) -> CSR:
         """Return one row per id, which the model need not know."""
-        return self._renamed(take_rows(self.rows, self.users.positions(ids)))
+        return self._translated(take_rows(self.rows, self.users.positions(ids)))
 
-    def _renamed(self, rows: CSR) -> CSR:
+    def _translated(self, rows: CSR) -> CSR:
         if self.column_of_item is None:
             return rows
         columns = self.column_of_item[rows.indices]
@@ -77,7 +77,7 @@ class Hidden:
 
 
 def dense_block(ranker: Ranker, users: NDArray[np.int64], given: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return a copy of what a model gives for a block of users; raise unless it is (B, N) numbers."""
+    """Return a copy of a model's scores for a block of users; raise unless they are (B, N) numbers."""
     block = np.array(given, dtype=np.float32)
     if block.shape != (len(users), len(ranker.items)):
         raise DataError(
@@ -99,7 +99,7 @@ def not_a_number(ranker: Ranker, user: int) -> DataError:
     who = ranker.users.take([user]).tolist()[0]
     return DataError(
         f"{ranker.name} gives user {who!r} a score that is not a number",
-        "fit it again with more regularization, or look where its numbers come from",
+        "fit it again with more regularization, or check its factors",
     )
 
 
@@ -110,7 +110,7 @@ def hide(scores: NDArray[Any], rows: CSR | None, *, value: float = -np.inf) -> N
 
 
 def refuse_other_ids(ranker: Ranker, data: Interactions, what: str) -> None:
-    """Raise if the ids are of another type: they would match nothing, and a mask, say, would hide nothing."""
+    """Raise if the ids are of another type: none would match, and a mask would hide nothing."""
     for side, own, other in (("user", ranker.users, data.users), ("item", ranker.items, data.items)):
         if own.is_text != other.is_text and len(own) and len(other):
             kinds = ["text" if ids.is_text else "integers" for ids in (own, other)]

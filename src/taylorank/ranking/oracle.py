@@ -20,7 +20,7 @@ class Oracle:
 
     @property
     def ranker(self) -> Ranker:
-        """The true logits of the data, as ranking takes them."""
+        """A ranker by the true logits of the data."""
         return Ranker(self.seen.users, self.seen.items, self.seen, scores=self.scores, name="Oracle")
 
     def scores(self, users: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
-"""Evaluation protocols: how data is parted, what is hidden when, which metrics are reported, and which one chooses.
+"""Evaluation protocols: how data is split, what is hidden when, which metrics are reported, and which one selects.
 
 >>> from taylorank.data import planted
->>> parts = protocol("papers").prepare(planted(200, 80, interactions=3000), seed=0)
+>>> parts = protocol("papers").prepare(planted(200, 80, interactions=3000), random_state=0)
 >>> [part.nnz for part in (parts.train, parts.valid, parts.test)], len(parts.seen_test)
 ([2382, 304, 314], 2)
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from taylorank.data import HeldOut, Interactions, check_leakage, merge, share_ids
+from taylorank.deprecation import renamed
 from taylorank.errors import DataError, ParameterError
 from taylorank.ranking.evaluated import Evaluation
 from taylorank.ranking.evaluation import evaluate
@@ -32,7 +33,7 @@ class Prepared:
     full_train, test
         Fit the chosen one to `full_train`; report its metrics on `test`, with `seen_test` hidden.
     fold_valid, fold_test
-        Where users are held out: what the model is shown of them (`fold_in`) before it ranks for them. Else None.
+        Where users are held out: the part of their history that is folded in before ranking for them. Else None.
     """
 
     train: Interactions
@@ -55,13 +56,13 @@ class Prepared:
             raise ParameterError(f"phase={phase!r} is unknown", 'choose "valid" or "test"')
         target, seen = (self.valid, self.seen_valid) if phase == "valid" else (self.test, self.seen_test)
         shown = self.fold_valid if phase == "valid" else self.fold_test
-        if shown is not None:  # the model's own counts are then those of what it is shown
+        if shown is not None:  # the folded-in model counts popularity in the shown histories otherwise
             options = {"counts": self.train, **options}
         return evaluate(folded_in(model, shown), target, seen=seen, **options)
 
 
 class EvaluationProtocol(Protocol):
-    """What every protocol has: a name, metrics to report, the one that chooses, and how it parts the data."""
+    """What every protocol has: a name, metrics to report, the one that selects models, and how it splits the data."""
 
     @property
     def name(self) -> str:
@@ -75,11 +76,11 @@ class EvaluationProtocol(Protocol):
 
     @property
     def chooses(self) -> str:
-        """The metric on validation data that chooses."""
+        """The metric on validation data by which models are selected."""
         ...
 
-    def prepare(self, data: Any, seed: int = 0) -> Prepared:
-        """Part the data."""
+    def prepare(self, data: Any, random_state: int = 0) -> Prepared:
+        """Split the data."""
         ...
 
 
@@ -95,9 +96,10 @@ class Ratio:
     metrics: tuple[str, ...] = PAPER_METRICS
     chooses: str = "ndcg@10"
 
-    def prepare(self, data: Interactions, seed: int = 0) -> Prepared:
+    @renamed(seed="random_state")
+    def prepare(self, data: Interactions, random_state: int = 0) -> Prepared:
         """Split by ratio, per user."""
-        train, valid, test = _whole(data, self.name).split(self.ratios, seed=seed)
+        train, valid, test = _whole(data, self.name).split(self.ratios, random_state=random_state)
         return Prepared(train, valid, test, full_train=train, seen_valid=(train,), seen_test=(train, valid))
 
 
@@ -112,9 +114,10 @@ class LeaveOneOut:
     metrics: tuple[str, ...] = ("ndcg@10", "hit_rate@10", "mrr@10", "ndcg@20", "hit_rate@20")
     chooses: str = "ndcg@10"
 
-    def prepare(self, data: Interactions, seed: int = 0) -> Prepared:
-        """Split by time within each user; `seed` orders interactions of the same moment."""
-        train, valid, test = _whole(data, self.name).split_last(seed=seed)
+    @renamed(seed="random_state")
+    def prepare(self, data: Interactions, random_state: int = 0) -> Prepared:
+        """Split by time within each user; `random_state` orders interactions of the same moment."""
+        train, valid, test = _whole(data, self.name).split_last(random_state=random_state)
         both = merge(train, valid)
         return Prepared(train, valid, test, full_train=both, seen_valid=(train,), seen_test=(both,))
 
@@ -133,9 +136,12 @@ class HeldOutUsers:
     metrics: tuple[str, ...] = ("recall_min@20", "recall_min@50", "ndcg@100")
     chooses: str = "ndcg@100"
 
-    def prepare(self, data: Interactions, seed: int = 0) -> Prepared:
+    @renamed(seed="random_state")
+    def prepare(self, data: Interactions, random_state: int = 0) -> Prepared:
         """Split by user."""
-        train, valid, test = _whole(data, self.name).split_users(self.ratios, fold_in=self.fold_in, seed=seed)
+        train, valid, test = _whole(data, self.name).split_users(
+            self.ratios, fold_in=self.fold_in, random_state=random_state
+        )
         return _of_users(train, valid, test)
 
 
@@ -151,13 +157,14 @@ class PublishedSplit:
     metrics: tuple[str, ...] = ("recall@20", "ndcg@20", "ndcg@10", "precision@20", "hit_rate@20")
     chooses: str = "ndcg@20"
 
-    def prepare(self, data: Published, seed: int = 0) -> Prepared:
-        """Carve validation data out of train."""
+    @renamed(seed="random_state")
+    def prepare(self, data: Published, random_state: int = 0) -> Prepared:
+        """Split validation data off train."""
         if isinstance(data, Interactions) or len(data) != 2:
             raise DataError(f"{self.name!r} needs two parts", 'give (train, test), or choose protocol "papers"')
         given, test = share_ids(*data)
         check_leakage(given, test)
-        train, valid = given.split((1 - self.valid_share, self.valid_share), seed=seed)
+        train, valid = given.split((1 - self.valid_share, self.valid_share), random_state=random_state)
         return Prepared(train, valid, test, full_train=given, seen_valid=(train,), seen_test=(given,))
 
 
@@ -193,15 +200,15 @@ def _of_users(train: Interactions, valid: HeldOut, test: HeldOut) -> Prepared:
 
 def _whole(data: Any, name: str) -> Interactions:
     if not isinstance(data, Interactions):
-        raise DataError(f"{name!r} parts one set of interactions", 'give it undivided, or choose protocol "published"')
+        raise DataError(f"{name!r} splits one set of interactions", 'give it unsplit, or choose protocol "published"')
     return data
 
 
 def folded_in(model: Any, shown: Interactions | None) -> Rankable:
-    """Return the model for users whom it was not trained on, given what it is shown of them; None: itself."""
+    """Return the model with the users of `shown` folded in; itself if that is None."""
     if shown is not None and not hasattr(model, "fold_in"):
         raise ParameterError(
-            f"{type(model).__name__} cannot take in new users", "choose a model with fold_in, or another protocol"
+            f"{type(model).__name__} cannot fold in new users", "choose a model with fold_in, or another protocol"
         )
-    scorer: Rankable = model if shown is None else model.fold_in(shown)
-    return scorer
+    folded: Rankable = model if shown is None else model.fold_in(shown)
+    return folded

@@ -1,4 +1,4 @@
-"""What ranking asks of a fitted model: one value, built once and kept.
+"""What ranking needs of a fitted model: one value, built once and kept.
 
 `recommend`, `evaluate`, `explain`, `similar_items`, `fold_in` and exports use a `Ranker` and nothing else. A model from
 outside the library takes part by having a property `ranker`:
@@ -18,7 +18,6 @@ outside the library takes part by having a property `ranker`:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from taylorank.data import CSR, Ids, Interactions
-from taylorank.errors import DataError, ParameterError, TaylorankError
+from taylorank.errors import DataError, ParameterError, TaylorankError, warn_caller
 from taylorank.kernels import ItemVectors
 from taylorank.ranking.rows import are_consecutive, take_rows
 
@@ -49,7 +48,7 @@ class Rankable(Protocol):
 
 
 class FoldIn(Protocol):
-    """How the vector of a user comes from a history, the item vectors being given."""
+    """How the vector of a user is computed from a history, for given item vectors."""
 
     def rows(self, histories: Interactions) -> NDArray[Any]:
         """Return u of each user of `histories`, (B, K); 0 for one without history."""
@@ -61,7 +60,7 @@ class FoldIn(Protocol):
 
 
 class DeviceRanking(Protocol):
-    """Ranks rows of user vectors on a device, and says which rows the CPU must decide (ties, not a number)."""
+    """Ranks rows of user vectors on a device, and marks the rows that the CPU must decide (ties, not a number)."""
 
     def __call__(
         self, rows: NDArray[Any], *, k: int, seen: CSR | None, allowed: Mask | None
@@ -82,9 +81,9 @@ class Vectors:
         a and b, (N,); 1 and 0 by default.
     score_rows, probability_rows
         From rows of u, (B, K), to (B, N): the scores where they are no inner products, and p(y | x) where the model
-        states such.
+        gives probabilities.
     fold_in
-        How u comes from a history, where the model can tell.
+        How u is computed from a history, where the model can.
     """
 
     users: NDArray[Any]
@@ -109,7 +108,7 @@ class Vectors:
         rows = self.rows(users)
         if self.score_rows is not None:
             return self.score_rows(rows)
-        with np.errstate(invalid="ignore", over="ignore"):  # whoever asks looks for what is not a number
+        with np.errstate(invalid="ignore", over="ignore"):  # callers check for NaN
             return self.finished(rows @ self.items.factors.T, slice(None))
 
     def finished(self, products: Scores, items: Any) -> Scores:
@@ -134,10 +133,10 @@ class Vectors:
 
 @dataclass(frozen=True, eq=False)
 class HistoryScores:
-    """Scores that come straight from what users met, rows of R (B, N): those of item-based models."""
+    """Scores computed directly from histories, rows of R (B, N): those of item-based models."""
 
     score: Callable[[sparse.csr_array], Scores]  # (B, N)
-    is_cold: Callable[[sparse.csr_array], Mask]  # (B,): the history says nothing
+    is_cold: Callable[[sparse.csr_array], Mask]  # (B,): the history gives no scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,25 +148,25 @@ class Ranker:
     users, items
         The users it knows and the items it ranks.
     seen
-        What each user met, which recommendations leave out.
+        The interactions of each user, which recommendations leave out.
     scores, vectors, histories
-        One of the three says how scores are made: a function from B users to (B, N); vectors whose inner products they
-        are; or a function of what the users met. With the last two the model can take in new users.
+        One of the three, from which scores are computed: a function from B users to (B, N); vectors whose inner
+        products they are; or a function of histories. With the last two the model can fold in new users.
     popularity
         Σ_x r_xy of the training data, (N,): that of `seen` by default.
     rankable
         Which items can be ranked at all, (N,); all by default.
     cold_scores
-        Scores of all items for a user of whom nothing is known, (N,): shares of the popularity by default.
+        Scores of all items for a cold user, (N,): shares of the popularity by default.
     probabilities
-        From users to p(y | x), (B, N), where a model that is none of vectors states such.
+        From users to p(y | x), (B, N), for models without vectors that give probabilities.
     similarities, contributions
-        For models without vectors: how close all items are to some, (B, N); and, from the history of one user and an
-        item, what each item of the history adds to the score, and what is there without them.
+        For models without vectors: from B items to their similarities with all items, (B, N); and, from the history of
+        one user and an item, what each item of the history adds to the score, and the score without history.
     on_device
-        Ranks rows of user vectors on an accelerator, where there is one.
+        Ranks rows of user vectors on an accelerator, if one is used.
     name
-        What errors call the model.
+        The model's name in errors.
     num_threads
         Of kernels; None: all that the process may use.
     """
@@ -212,14 +211,14 @@ class Ranker:
         return self.probabilities(users)
 
     def check_probabilities(self) -> None:
-        """Refuse a model that states no probabilities."""
+        """Refuse a model that gives no probabilities."""
         if self.probabilities is None and (self.vectors is None or self.vectors.probability_rows is None):
             raise ParameterError(
-                f"{self.name} states no probabilities", "leave ece out, or use a model that does, such as RG2"
+                f"{self.name} gives no probabilities", "leave ece out, or use a model that does, such as RG2"
             )
 
     def is_cold(self, users: Positions) -> Mask:
-        """Return which users, by position, the model knows nothing of; a plain function of users knows them all."""
+        """Return which users, by position, have no history to rank by; none if scores are a plain function."""
         if self.vectors is not None:
             cold: Mask = ~np.any(self.vectors.rows(users), axis=1)
             return cold
@@ -229,7 +228,7 @@ class Ranker:
 
     def _history_rows(self, users: Positions) -> sparse.csr_array:
         if not self.seen.nnz:
-            raise DataError("this model was saved without what its users met", "fold_in their histories")
+            raise DataError("this model was saved without the histories of its users", "fold_in their histories")
         return take_rows(self.seen.by_user, users).to_scipy()
 
     @cached_property
@@ -239,7 +238,7 @@ class Ranker:
 
     @cached_property
     def popular_scores(self) -> NDArray[np.float32]:
-        """What ranks all items for a user of whom nothing is known, (N,)."""
+        """Scores of all items for a cold user, (N,)."""
         return shares(self.item_popularity) if self.cold_scores is None else self.cold_scores
 
     def ranks(self, allowed: Mask | None) -> Mask | None:
@@ -249,11 +248,11 @@ class Ranker:
         return self.rankable & allowed
 
     def for_histories(self, histories: Interactions) -> Ranker:
-        """Return the ranker of other users, given what they met of these items; nothing is fitted."""
+        """Return the ranker of other users, given their histories over these items; nothing is fitted."""
         if self.vectors is None and self.histories is not None:
             return replace(self, users=histories.users, seen=histories)
         if self.vectors is None or self.vectors.fold_in is None:
-            raise ParameterError(f"{self.name} cannot take in new users", "choose a model with fold_in")
+            raise ParameterError(f"{self.name} cannot fold in new users", "choose a model with fold_in")
         rows = self.vectors.fold_in.rows(histories)
         return replace(self, users=histories.users, seen=histories, vectors=replace(self.vectors, users=rows))
 
@@ -263,7 +262,7 @@ def ranker_of(model: Rankable) -> Ranker:
     try:
         ranker = model.ranker
     except AttributeError as error:
-        if isinstance(error, TaylorankError):  # a model that is not fitted
+        if isinstance(error, TaylorankError):  # the model is not fitted
             raise
         return _of_scorer(model)
     if not isinstance(ranker, Ranker):
@@ -275,16 +274,15 @@ def _of_scorer(model: Any) -> Ranker:
     name = type(model).__name__
     if not all(hasattr(model, part) for part in ("users", "items", "seen", "scores")):
         raise ParameterError(f"{name} cannot be ranked", "give it a property `ranker`, see taylorank.ranking.Ranker")
-    warnings.warn(
+    warn_caller(
         f"{name} is ranked by its users, items, seen and scores; give it a property `ranker` instead",
         DeprecationWarning,
-        stacklevel=4,
     )
     return Ranker(model.users, model.items, model.seen, scores=model.scores, name=name)
 
 
 def shares(counts: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return pop_y / Σ pop: a probability like those of the models, where counts would dwarf their scores.
+    """Return pop_y / Σ pop: probabilities, comparable with the scores of the models, unlike counts.
 
     >>> shares(np.array([3.0, 1.0]))
     array([0.75, 0.25], dtype=float32)

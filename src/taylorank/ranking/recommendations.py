@@ -48,7 +48,7 @@ def recommend_blocks(
     exclude: Sequence[Any] | None = None,
     cold: Cold | None = None,
 ) -> Iterator[Lists]:
-    """Yield what `recommend` returns, some thousand users after the other; what is wrong is found before the first."""
+    """Yield what `recommend` returns, some thousand users at a time; arguments are checked before the first."""
     check_whole(n, "n", remedy="ask for at least one item")
     for name, given in (("users", users), ("items", items), ("exclude", exclude)):
         if given is not None or name == "users":
@@ -65,7 +65,7 @@ def recommend_blocks(
 
 @dataclass(frozen=True, eq=False)
 class _Lists:
-    """How users of every kind get their lists."""
+    """Makes the lists of users: known, cold and unknown."""
 
     ranker: Ranker
     best_of: BestOf
@@ -74,7 +74,7 @@ class _Lists:
     cold: Cold | None
 
     def of(self, users: NDArray[Any], rows: NDArray[np.int64], n: int) -> Lists:
-        """Return ids and scores of a block: known users by the model, the others as `cold` says."""
+        """Return ids and scores of a block: known users by the model, the others according to `cold`."""
         lists = _empty(self.ranker, len(rows), n)
         known = np.flatnonzero(rows >= 0)
         if self.cold == "nan":

@@ -1,22 +1,21 @@
-"""What is relevant to whom, in the positions of a model: the test data as an evaluation needs it."""
+"""The items relevant to each test user, as positions in a model."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
-from taylorank.errors import DataError, DataWarning
+from taylorank.errors import DataError, DataWarning, warn_caller
 from taylorank.metrics import Gain, Judged, gain_of
 from taylorank.ranking.masks import refuse_other_ids
 from taylorank.ranking.ranker import Ranker
 from taylorank.ranking.rows import select_entries, take_rows
 
 TABLE_CELLS = 1 << 22  # bytes of a table of (users, items) that stays in a cache
-LEAST_ROWS = 64  # of such a table: with fewer, searching is quicker
+LEAST_ROWS = 64  # of such a table: with fewer, binary search is faster
 
 
 @dataclass(frozen=True)
@@ -30,17 +29,17 @@ class Relevance:
     users: NDArray[np.int64]
     rows: CSR
     counts: NDArray[np.int64]
-    ideal: CSR | None  # all gains of each user, falling; columns mean nothing
+    ideal: CSR | None  # all gains of each user, falling; its columns are not used
     without_items: int
     unknown_users: int
 
     @property
     def unknown_items(self) -> int:
-        """How many test interactions are with items that the model does not know: misses, all of them."""
+        """How many test interactions are with items that the model does not know: all are misses."""
         return int(self.counts.sum()) - self.rows.nnz
 
     def judge(self, block: slice, ranked: NDArray[np.int64], k: int) -> Judged:
-        """Hold lists of item positions, (B, ≤ k), of a block of users against what is relevant to them."""
+        """Return which items of the lists of a block of users, (B, ≤ k) positions, are relevant, with their gains."""
         rows = take_rows(self.rows, np.arange(block.start, block.stop))
         hits = np.zeros((len(ranked), k), dtype=bool, order="F")  # metrics go down the ranks, all users at once
         hits[:, : ranked.shape[1]] = contains(rows, ranked)
@@ -65,7 +64,7 @@ def relevance(ranker: Ranker, test: Interactions, gain: Gain = "binary") -> Rele
         raise DataError("the model knows none of the test users", "check that both use the same ids")
     lost = int((~known).sum())
     if lost:
-        warnings.warn(f"{lost:,} of {len(rows):,} test users are unknown to the model and left out", DataWarning, 3)
+        warn_caller(f"{lost:,} of {len(rows):,} test users are unknown to the model and left out", DataWarning)
     taken = take_rows(test.by_user, rows[known])
     graded = gain != "binary"
     if graded:
@@ -73,12 +72,12 @@ def relevance(ranker: Ranker, test: Interactions, gain: Gain = "binary") -> Rele
         taken = CSR(taken.indptr, taken.indices, gain_of(strengths, gain), taken.n_columns)
     found = _in_positions_of(ranker, test, taken)
     if not found.nnz:
-        warnings.warn("the model knows none of the test items: every one is a miss", DataWarning, 3)
+        warn_caller("the model knows none of the test items: every one is a miss", DataWarning)
     return Relevance(
         users[known],
         found,
         taken.row_lengths,
-        _falling(taken) if graded else None,
+        _sorted_gains(taken) if graded else None,
         without_items=test.n_users - len(rows),
         unknown_users=lost,
     )
@@ -91,8 +90,8 @@ def contains(rows: CSR, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _by_table(rows: CSR, wanted: NDArray[np.int64], height: int) -> NDArray[np.bool_]:
-    """Mark the entries of a few rows in a table, look the columns up, and wipe the marks out again."""
-    width = rows.n_columns + 1  # the last column stands for -1 and is never marked
+    """Mark the entries of a few rows in a table, look the columns up, and clear the marks."""
+    width = rows.n_columns + 1  # the last column is that of -1 and is never marked
     table = np.zeros(min(height, len(wanted)) * width, dtype=bool)
     found = np.empty(wanted.shape[::-1], dtype=bool)  # (k, B)
     offsets = np.arange(min(height, len(wanted))) * width
@@ -134,7 +133,7 @@ def _in_positions_of(ranker: Ranker, test: Interactions, rows: CSR) -> CSR:
     return select_entries(CSR(rows.indptr, columns, rows.weights, len(ranker.items)), columns >= 0)
 
 
-def _falling(rows: CSR) -> CSR:
+def _sorted_gains(rows: CSR) -> CSR:
     """The same rows with their weights from the largest to the smallest."""
     assert rows.weights is not None
     order = np.lexsort((-rows.weights, rows.row_of_entry()))

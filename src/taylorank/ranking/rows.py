@@ -1,4 +1,4 @@
-"""Rows of sparse data: taken, thinned out, merged."""
+"""Rows of sparse data: select rows, select entries, merge."""
 
 from __future__ import annotations
 

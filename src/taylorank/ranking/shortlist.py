@@ -1,4 +1,4 @@
-"""Evaluation of many similar models: only the best few hundred items of one of them are ranked."""
+"""Evaluation of many similar models: only the best few hundred items of one of them are ranked again."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from taylorank.ranking.relevance import relevance
 
 
 class Shortlist:
-    """The `length` best items of each test user under `model`, to judge other models by.
+    """The `length` best items of each test user under `model`, on which other models are evaluated.
 
-    A model whose own best items are among them gets the value that full evaluation would give; the others get a little
-    more. At a rank, a threshold or an exponent nearby, 200 items hold all but one in some hundreds of the best 20. All
-    models are over the same users and items, and rank by inner products.
+    A model whose own best items are among them gets the value of full evaluation; the others get a little more. At a
+    rank, a threshold or an exponent nearby, 200 items hold all but one in some hundreds of the best 20. All models have
+    the same users and items, and rank by inner products.
     """
 
     def __init__(

@@ -18,29 +18,28 @@ from taylorank.ranking.recommendations import Lists
 
 
 def similar_items(model: Rankable, items: Sequence[Any], n: int = 10) -> Lists:
-    """Return ids and closeness of the n items nearest to each of `items`, itself left out; (len(items), n), padded.
+    """Return ids and similarities of the n items nearest to each of `items`, itself left out; (len(items), n), padded.
 
-    Models of vectors go by the cosine; an item that nobody met in training has no neighbours and is nobody's.
+    Models of vectors use the cosine. An item without interactions in training has no neighbours and is never one.
     """
     ranker = ranker_of(model)
     rows = _wanted_rows(ranker.items, items, n, "item")
     if ranker.similarities is not None:
         return _by_similarities(ranker, rows, n)
     if ranker.vectors is None:
-        raise ParameterError(f"{ranker.name} has no vectors to compare items by", "ask another model")
-    known = None if ranker.rankable is None else ranker.rankable
-    return _nearest_by_cosine(ranker.vectors.items, known, ranker.items, rows, n)
+        raise ParameterError(f"{ranker.name} has no vectors to compare items by", "use a factor model, such as RG2")
+    return _nearest_by_cosine(ranker.vectors.items, ranker.rankable, ranker.items, rows, n)
 
 
 def similar_users(model: Rankable, users: Sequence[Any], n: int = 10) -> Lists:
     """Return ids and cosines of the n users nearest to each of `users`, itself left out; (len(users), n), padded.
 
-    A user without history has no neighbours and is nobody's.
+    A user without history has no neighbours and is never one.
     """
     ranker = ranker_of(model)
     rows = _wanted_rows(ranker.users, users, n, "user")
     if ranker.vectors is None:
-        raise ParameterError(f"{ranker.name} has no vectors to compare users by", "ask a factor model, such as RG2")
+        raise ParameterError(f"{ranker.name} has no vectors to compare users by", "use a factor model, such as RG2")
     return _nearest_by_cosine(ranker.vectors.user_index, None, ranker.users, rows, n)
 
 
@@ -69,8 +68,8 @@ def _by_similarities(ranker: Ranker, rows: Positions, n: int) -> Lists:
     size = users_per_block(ranker)
     for start in range(0, len(rows), size):
         part = slice(start, start + size)
-        closeness: NDArray[np.float32] = np.array(ranker.similarities(rows[part]), dtype=np.float32)
-        closeness[closeness <= 0] = -np.inf
-        closeness[np.arange(len(closeness)), rows[part]] = -np.inf
-        best[part], values[part] = top_k_scores(closeness, n)
+        similarity: NDArray[np.float32] = np.array(ranker.similarities(rows[part]), dtype=np.float32)
+        similarity[similarity <= 0] = -np.inf
+        similarity[np.arange(len(similarity)), rows[part]] = -np.inf
+        best[part], values[part] = top_k_scores(similarity, n)
     return ranker.items.take(best), values

@@ -15,7 +15,7 @@ from taylorank.report.series import Series
 from taylorank.report.words import label, ranking
 
 HEIGHT = 300
-LEAST_SECONDS = 1e-4  # what a clock can tell; a logarithm needs some number
+LEAST_SECONDS = 1e-4  # the resolution of the clock; a logarithm needs a number > 0
 
 Spec = dict[str, Any]
 
@@ -138,7 +138,7 @@ def tuning(record: Record, series: list[Series]) -> Spec | None:
 
 
 def _altair() -> Any:
-    """altair, imported when the first chart is drawn; its types follow the schema too closely to be of help here."""
+    """Return altair, imported when the first chart is drawn; as `Any`, since its generated types do not help here."""
     return importlib.import_module("altair")
 
 

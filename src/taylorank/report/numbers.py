@@ -1,4 +1,4 @@
-"""Numbers and names as a reader meets them."""
+"""Numbers and names formatted for readers."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _tables(record: Record, series: list[Any]) -> dict[str, tables.Table]:
 
 
 def require_extra() -> None:
-    """Refuse in one line if a package that the report needs is missing; ask before long work."""
+    """Refuse if a package that the report needs is missing; call it before long work."""
     for name in ("jinja2", "altair", "vl_convert"):
         try:
             importlib.import_module(name)
@@ -108,7 +108,7 @@ def _scripts() -> str:
 
 
 def _embedded(specs: dict[str, Any]) -> str:
-    """The specifications as JSON that may stand inside a script element."""
+    """The specifications as JSON that is safe inside a script element."""
     return json.dumps(specs, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", " ").replace("\u2029", " ")
 
 

@@ -12,7 +12,7 @@ runs                one for each (model, seed): parameters, tuning, seconds, mem
 summary             per model: means over seeds, intervals over users, tests against the best
 
 Each user's values, which intervals and tests are computed from, are a file of their own (`selection.per_user`). In the
-JSON a list of objects with the same keys stands as a table, {"columns": {key: values}}. Version 1 had the values per
+JSON a list of objects with the same keys is stored as a table, {"columns": {key: values}}. Version 1 had the values per
 user inside and no tables; it is read as well.
 """
 
@@ -38,7 +38,7 @@ Record = dict[str, Any]
 
 
 def load_record(path: str | os.PathLike[str]) -> Record:
-    """Read a comparison; what is no such file, or one of an unknown version, is refused with the remedy."""
+    """Read a comparison; a file of another kind or of an unknown version is refused."""
     return without_user_values(read_record(path))
 
 
@@ -99,7 +99,7 @@ def _line(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return `value` in what JSON knows: NumPy numbers become numbers, NaN and ±∞ null, the rest text (see `told`)."""
+    """Return `value` in what JSON knows: NumPy numbers become numbers, NaN and ±∞ null, else by `plain_value`."""
     if isinstance(value, Mapping):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -111,7 +111,7 @@ def plain(value: Any) -> Any:
 
 
 def by_columns(value: Any) -> Any:
-    """Return `value` with every list of objects that have the same keys as a table, whose keys stand once.
+    """Return `value` with every list of objects that have the same keys as a table, with the keys written once.
 
     >>> by_columns([{"step": 1, "value": 0.5}, {"step": 2, "value": 0.7}])
     {'columns': {'step': [1, 2], 'value': [0.5, 0.7]}}

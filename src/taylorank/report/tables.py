@@ -1,4 +1,4 @@
-"""The tables of a report: what stands in which cell."""
+"""The tables of a report, cell by cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from taylorank.report.words import is_worse, label, margin, ranking
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: its text, what stands small behind it, and how it is set."""
+    """A cell: its text, a small note behind it, and how it is formatted."""
 
     text: str
     small: str = ""
@@ -34,7 +34,7 @@ class Table:
 
     @property
     def words(self) -> set[str]:
-        """The heads of the columns that hold words, which stand on the left."""
+        """The heads of the columns that hold words, which are aligned left."""
         return {name for row in self.rows for name, cell in zip(self.head, row, strict=False) if cell.is_word}
 
 

@@ -1,4 +1,4 @@
-"""What the numbers say, in sentences."""
+"""The results in sentences."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _certainty(record: Record, metric: str, ranked: list[str]) -> str:
 
 
 def _difference(better: list[str], equal: list[str], *, all_others: bool) -> str:
-    """Name whom the best is significantly better than; `all_others` if these are all there are."""
+    """Name the models that the best is significantly better than; `all_others` if no other model was compared."""
     if not equal:
         return f"significantly better than {'all others' if all_others else and_list(better)}"
     if not better:
@@ -92,7 +92,7 @@ def _difference(better: list[str], equal: list[str], *, all_others: bool) -> str
 
 
 def _untested(record: Record, metric: str, ranked: list[str]) -> str:
-    """Say why some models are not tested against the best, and how they can be."""
+    """Return why some models are not tested against the best, and how they can be."""
     noted = {name: record["summary"]["models"][name].get("versus_best", {}).get(metric) for name in ranked[1:]}
     names = [label(record, name) for name, test in noted.items() if test is not None and test["p"] is None]
     if not names:
@@ -104,7 +104,7 @@ def _untested(record: Record, metric: str, ranked: list[str]) -> str:
 
 
 def _bound(record: Record, metric: str, ranked: list[str]) -> str:
-    """How much of the best there can be, where that is known, the best model reaches."""
+    """Return the share of the best possible value, where that is known, that the best model reaches."""
     bounds = [name for name in ranking(record, metric, bounds=True) if name not in ranked]
     if not bounds or not ranked:
         return ""
@@ -148,7 +148,7 @@ def _ordinal(times: float) -> str:
 
 
 def _unsteady(record: Record, metric: str, ranked: list[str]) -> str:
-    """Name the models that differ more from seed to seed than chance in the users would let them."""
+    """Name the models that differ more from seed to seed than their intervals over users explain."""
     models = record["summary"]["models"]
     unsteady = []
     for name in ranked:

@@ -1,4 +1,4 @@
-"""What a finished search says about the next one."""
+"""Advice for the next search, from a finished one."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LOGIT_USERS = 500
 
 
 def advise(
-    space: Space, best: dict[str, Any], trials: Sequence[Trial], model: Recommender | None, *, seed: int = 0
+    space: Space, best: dict[str, Any], trials: Sequence[Trial], model: Recommender | None, *, random_state: int = 0
 ) -> list[str]:
-    """Return lines of advice: what mattered, what sits on an edge, whether the Taylor expansion holds, what failed."""
+    """Return lines of advice: parameters that mattered, values at an edge, the Taylor expansion, failed trials."""
     lines = _importance_lines(space, trials)
     lines += [line for name, part in space.items() if (line := edge_line(name, part, best[name]))]
     if model is not None and hasattr(model, "proposal_") and hasattr(model, "item_factors_"):
-        lines.append(taylor_line(model, seed=seed))
+        lines.append(taylor_line(model, random_state=random_state))
     failed = [trial for trial in trials if trial.status == "failed"]
     if failed:
         lines.append(f"{len(failed)} of {len(trials)} trials failed; the first: {failed[0].note}")
@@ -34,7 +34,7 @@ def advise(
 
 
 def _importance_lines(space: Space, trials: Sequence[Trial]) -> list[str]:
-    """Say which parameters mattered most over the trials."""
+    """Return the line about which parameters mattered most over the trials."""
     shares = importance(space, trials)
     if not shares:
         return []
@@ -78,7 +78,7 @@ def _bin(part: Range | Choice, value: Any) -> int:
 
 
 def edge_line(name: str, part: Range | Choice, value: Any) -> str:
-    """Say that the best value is the first or last of what was allowed, unless that is 0, below which nothing lies."""
+    """Return a line if the best value is the first or last of those allowed, unless that is 0, the least possible."""
     if isinstance(part, Choice):
         numbers = [v for v in part.values if isinstance(v, int | float) and not isinstance(v, bool)]
         if len(numbers) < 2 or len(numbers) < len(part.values):
@@ -93,9 +93,9 @@ def edge_line(name: str, part: Range | Choice, value: Any) -> str:
     return f"{name} = {value:g} is at the {end} edge of what was tried; search {way} too"
 
 
-def taylor_line(model: Any, *, seed: int) -> str:
-    """Say how large the scores o are, beside 1, around which the expansion of softmax holds."""
-    users = np.random.default_rng(seed).permutation(len(model.users))[:LOGIT_USERS]
+def taylor_line(model: Any, *, random_state: int) -> str:
+    """Return a line on the size of the scores o: the expansion of softmax holds where |o| is well below 1."""
+    users = np.random.default_rng(random_state).permutation(len(model.users))[:LOGIT_USERS]
     mean = float(np.abs(model.user_factors[users] @ model.item_factors.T).mean())
     verdict = (
         "the Taylor regime holds (|o| well below 1)"

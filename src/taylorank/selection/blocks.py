@@ -1,8 +1,8 @@
-"""Validation data that near-duplicates in training data do not answer.
+"""Validation data without near-duplicates in the training data.
 
 Where a user's interactions come in groups (the places of one journey, the parts of one series), a random item held back
 has its neighbours in the training part, and a model that only knows neighbours looks better than it will be on what
-comes next. Holding back whole groups asks for more (blocked cross-validation; Roberts et al., "Cross-validation
+comes next. Holding back whole groups is a harder test (blocked cross-validation; Roberts et al., "Cross-validation
 strategies for data with temporal, spatial, hierarchical, or phylogenetic structure", Ecography 40, 2017).
 """
 
@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import Interactions
+from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
 from taylorank.models.rg import RG2
 
 FACTORS = 32
 
 
-def split_blocks(data: Interactions, share: float = 0.1, *, seed: int = 0) -> tuple[Interactions, Interactions]:
+@renamed(seed="random_state")
+def split_blocks(data: Interactions, share: float = 0.1, *, random_state: int = 0) -> tuple[Interactions, Interactions]:
     """Return (train, valid): of each user's n items a random one and those of the others most like it go to valid.
 
     As many as `Interactions.split` would take: ⌊n · share⌋, at least one, while train keeps one. Items are alike by the
@@ -33,7 +35,7 @@ def split_blocks(data: Interactions, share: float = 0.1, *, seed: int = 0) -> tu
     if not 0 < share < 1:
         raise ParameterError(f"share={share} is not between 0 and 1", "give a share such as 0.1")
     directions = _directions(data)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     rows = data.by_user
     held = np.zeros(data.nnz, dtype=bool)
     for start, stop in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
@@ -43,7 +45,7 @@ def split_blocks(data: Interactions, share: float = 0.1, *, seed: int = 0) -> tu
         own = directions[rows.indices[start:stop]]
         alike = own @ own[rng.integers(len(own))]
         held[start + np.argsort(-alike, kind="stable")[:count]] = True
-    label = f"split_blocks {share:g}, seed {seed}"
+    label = f"split_blocks {share:g}, seed {random_state}"
     return data.select(~held, f"{label}: train"), data.select(held, f"{label}: valid")
 
 

@@ -15,11 +15,12 @@ import numpy as np
 import taylorank
 from taylorank.data import Interactions
 from taylorank.data.describe import describe
+from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
 from taylorank.machine import describe_machine, source_commit
 from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking import Rankable
-from taylorank.ranking.protocols import EvaluationProtocol
+from taylorank.ranking.protocols import EvaluationProtocol, Prepared
 from taylorank.ranking.protocols import protocol as protocol_named
 from taylorank.report.record import SCHEMA, VERSION, Record, plain, save_record
 from taylorank.selection.comparison import Comparison
@@ -34,7 +35,7 @@ Data = Interactions | tuple[Interactions, Interactions]
 
 @dataclass(frozen=True)
 class CompareProgress:
-    """What the callback gets: which model on which seed is at which stage, and how many runs are done of how many."""
+    """The argument of the callback: which model on which seed is at which stage, and how many runs are done."""
 
     model: str
     seed: int
@@ -71,15 +72,15 @@ def compare(
         The interactions; for the protocol "published" the pair (train, test).
     models
         Names of `taylorank.registry`, compositions among them, or of peers ("implicit-als", "irspack-ials"), estimators
-        (anything with `fit` that meets `ranking.Rankable`), or a mapping from names of your choice to either.
+        (anything with `fit` that is a `ranking.Rankable`), or a mapping from names of your choice to either.
     trials, seconds
         The budget of tuning, which each model has on each seed: fits, seconds, or both; 20 fits if neither is given,
         no tuning with `trials=0`. Models without a space, such as Popularity, need none.
     metrics, k
-        What is reported, as `evaluate` takes it; by default what the protocol reports. Tuning goes by the protocol's
-        choice if it is among them, else by the first.
+        What is reported, as in `evaluate`; by default what the protocol reports. Tuning maximises the protocol's
+        metric if it is among them, else the first.
     spaces
-        Name → space of tuning, where the default is not wanted.
+        Name → space of tuning, in place of the default.
     file
         JSON that is written after every run. If it exists the comparison goes on from there; runs that failed are
         tried again.
@@ -87,7 +88,7 @@ def compare(
         Keep each user's values beside `file` (NAME.users.npz), so that models compared later can be tested against
         these.
     name, command
-        What the report calls the data, and the command line that made it.
+        The name of the data in the report, and the command line that made it.
 
     >>> from taylorank.data import planted
     >>> found = compare(planted(150, 50, interactions=2000), ["ease", "popularity"], seeds=(0,), trials=0)
@@ -102,21 +103,11 @@ def compare(
     values = _resumed(record, file)
     for seed in record["settings"]["seeds"]:
         missing = [one for one in entries if not _has_run(record, one.name, seed)]
-        parts = evaluation.prepare(data, seed) if missing else None
+        if missing:
+            parts = evaluation.prepare(data, seed)
         for one in missing:
-            assert parts is not None
             stage = _stages(callback, record, one.label, seed)
-            journal = None if file is None else Path(f"{os.fspath(file)}.{one.name.replace('/', '+')}.{seed}.tuning")
-            is_first = seed == record["settings"]["seeds"][0]
-            run, found = run_one(one, parts, plan, seed=seed, journal=journal, with_convergence=is_first, stage=stage)
-            if found is not None:
-                values[one.name, seed] = found
-            _add_run(record, run)
-            if file is not None and journal is not None:
-                save_per_user(values, running_path(file), record)  # first: the record says which runs are done
-                save_record(record, file)
-                journal.unlink(missing_ok=True)
-            stage("failed" if run["error"] else "done")
+            _run_and_save(one, parts, plan, seed, record=record, values=values, file=file, stage=stage)
     record["summary"] = summarise(record, values, known=[record["summary"]])
     result = Comparison(record, values)
     if file is not None:
@@ -125,6 +116,34 @@ def compare(
     return result
 
 
+def _run_and_save(
+    contender: Contender,
+    parts: Prepared,
+    plan: Plan,
+    seed: int,
+    *,
+    record: Record,
+    values: PerUser,
+    file: Place | None,
+    stage: Callable[[str], None],
+) -> None:
+    """Run one model on one seed; add the run to `record` and `values`, and write both to the file."""
+    journal = None if file is None else Path(f"{os.fspath(file)}.{contender.name.replace('/', '+')}.{seed}.tuning")
+    is_first = seed == record["settings"]["seeds"][0]
+    run, found = run_one(
+        contender, parts, plan, random_state=seed, journal=journal, with_convergence=is_first, stage=stage
+    )
+    if found is not None:
+        values[contender.name, seed] = found
+    _add_run(record, run)
+    if file is not None and journal is not None:
+        save_per_user(values, running_path(file), record)  # before the record, which marks the run as done
+        save_record(record, file)
+        journal.unlink(missing_ok=True)
+    stage("failed" if run["error"] else "done")
+
+
+@renamed(seed="random_state")
 def compare_fitted(
     data: Interactions,
     fitted: Mapping[str, Rankable],
@@ -133,26 +152,26 @@ def compare_fitted(
     seconds: Mapping[str, float] | None = None,
     params: Mapping[str, Mapping[str, Any]] | None = None,
     bounds: Sequence[str] = (),
-    seed: int = 0,
+    random_state: int = 0,
     name: str | None = None,
     command: str | None = None,
 ) -> Comparison:
     """Compare models that are fitted already, on one split by the papers' protocol.
 
-    `seconds` and `params` hold, where known, how long fitting and choosing took and what was chosen. `bounds` names
-    those that are no contenders but show how good a ranking can be. Budgets of tuning are not known here.
+    `seconds` and `params` hold, where known, how long fitting and tuning took and which parameters were chosen.
+    `bounds` names those that only show how good a ranking can be. The budget of tuning is not known here.
     """
     evaluation = protocol_named("papers")
     entries = [Contender(one, one, model, {}) for one, model in fitted.items()]
     plan = make_plan(evaluation, metrics=metrics, k=10, trials=0, seconds=None, n_items=data.n_items)
-    record = _new_record(data, entries, evaluation, plan, _checked_seeds([seed]), name=name, command=command)
+    record = _new_record(data, entries, evaluation, plan, _checked_seeds([random_state]), name=name, command=command)
     record["budget"] |= {"says": "the models came fitted", "fit_means": "seconds of fitting and choosing"}
-    parts, values = evaluation.prepare(data, seed), {}
+    parts, values = evaluation.prepare(data, random_state), {}
     for one, model in fitted.items():
         record["models"][one]["is_bound"] = one in bounds
-        run: Run = {"model": one, "seed": seed, "error": None, "tuning": None, "peak_memory_bytes": None}
+        run: Run = {"model": one, "seed": random_state, "error": None, "tuning": None, "peak_memory_bytes": None}
         run |= {"params": dict((params or {}).get(one, {})), "fit_seconds": (seconds or {}).get(one)}
-        measured, values[one, seed] = tested(model, parts, plan)
+        measured, values[one, random_state] = tested(model, parts, plan)
         _add_run(record, plain(run | measured))
     return Comparison({**record, "summary": summarise(record, values)}, values)
 
@@ -264,7 +283,7 @@ def _add_run(record: Record, run: Run) -> None:
 def _stages(
     callback: Callable[[CompareProgress], object] | None, record: Record, label: str, seed: int
 ) -> Callable[[str], None]:
-    """Return what passes the stage of a run on to the callback."""
+    """Return a function that reports the stage of a run to the callback."""
     done, total = len(record["runs"]), len(record["models"]) * len(record["settings"]["seeds"])
 
     def stage(text: str) -> None:

@@ -28,13 +28,13 @@ class Comparison:
 
     @property
     def best(self) -> str | None:
-        """The name of the best model by the metric that chooses; None if all failed."""
+        """The name of the best model by the primary metric; None if all failed."""
         best: str | None = self.record["summary"]["best"].get(self.record["settings"]["primary"])
         return best
 
     @property
     def models(self) -> dict[str, Any]:
-        """What is said about each model: means, intervals, comparison with the best, seconds, memory."""
+        """The summary of each model: means, intervals, comparison with the best, seconds, memory."""
         models: dict[str, Any] = self.record["summary"]["models"]
         return models
 
@@ -66,7 +66,7 @@ class Comparison:
         """Return it with these metrics alone, and with the description of the data that `like` has.
 
         Comparisons made apart may report different metrics and call their data differently; what must agree is the
-        fingerprint, which says whether the data are the same.
+        fingerprint of the data.
         """
         record, settings = self.record, self.record["settings"]
         missing = [metric for metric in metrics if metric not in settings["metrics"]]
@@ -89,7 +89,7 @@ def join_comparisons(comparisons: Sequence[Comparison]) -> Comparison:
     """Return one comparison with the models and runs of all; data, protocol, metrics, seeds and budget must agree.
 
     The machine and the command are those of the first. Models of two comparisons are tested against each other where
-    both kept each user's values; where one did not, the summary says that the pair is not tested.
+    both kept each user's values; where one did not, the summary marks the pair as not tested.
     """
     if not comparisons:
         raise DataError("there is no comparison to join", "give at least one")

@@ -1,4 +1,4 @@
-"""Who takes part in a comparison: names, estimators, and what tuning may change in them."""
+"""The models of a comparison: names, estimators, and the parameters that tuning may change."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Contender:
         return dict(self.estimator.get_params()) if hasattr(self.estimator, "get_params") else {}
 
     def described(self) -> dict[str, Any]:
-        """Return what the record says of it."""
+        """Return the description that the record holds."""
         return {
             "label": self.label,
             "class": type(self.estimator).__name__,
@@ -92,7 +92,7 @@ def contenders(models: Models, spaces: Mapping[str, Space] | None = None) -> lis
         raise ParameterError(f"two models are called {twice!r}", "give a mapping with a name for each")
     unknown = sorted(set(spaces or {}) - set(names))
     if unknown:
-        raise ParameterError(f"spaces has {unknown[0]!r}, which takes no part", f"the models are {', '.join(names)}")
+        raise ParameterError(f"spaces has {unknown[0]!r}, which is not compared", f"the models are {', '.join(names)}")
     return found
 
 

@@ -1,10 +1,10 @@
-"""Is the quadratic loss a fair stand-in for softmax here, are the systems sound, and is the penalty right?
+"""Does the quadratic loss approximate softmax here, are the systems well-conditioned, and is the penalty right?
 
 For scores o of a user and its positives y, under the proposal q:
 
     softmax   −o_y + log Σ_j q_j e^o_j          RG×   −o_y + q·o + ½ (q·o² − (q·o)²)          RG²   −o_y + q·o + ½ q·o²
 
-All are 0 at o = 0, so minus the mean over the positives is what the model gains over knowing nothing.
+All are 0 at o = 0, so minus the mean over the positives is the gain of the model over zero scores.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from taylorank.checks import check_whole
 from taylorank.data import Interactions, read_interactions
 from taylorank.data.shuffle import check_seed
+from taylorank.deprecation import renamed
 from taylorank.errors import DataError
 from taylorank.models.histories import over_items
 from taylorank.models.logits import Logits, logits_of
 from taylorank.objectives import RG
 
 Floats = NDArray[np.float64]
-SMALL, LARGE = 0.3, 1.0  # of |o|: where the expansion holds, and where it has nothing to say
+SMALL, LARGE = 0.3, 1.0  # of |o|: below the first the expansion holds, above the second it does not
 ILL = 1e6
 BLOCK = 128  # users scored at a time
 SHARES = tuple(round(0.05 * step, 2) for step in range(20))  # values of regularization that are compared
@@ -43,26 +44,27 @@ class Diagnosis:
         return "\n".join([*self.words, "", *(f"{name:<{width}}  {value:.6g}" for name, value in self.numbers.items())])
 
 
-def diagnose(model: Any, data: Any = None, *, users: int = 500, seed: int = 0) -> Diagnosis:
-    """Say how a fitted factor model stands to softmax, how sound its systems are, and whether its penalty is right.
+@renamed(seed="random_state")
+def diagnose(model: Any, data: Any = None, *, users: int = 500, random_state: int = 0) -> Diagnosis:
+    """Check a fitted factor model: how well it approximates softmax, its condition numbers, and its penalty.
 
     `data` holds the positives that losses are measured on: validation data, or the training data (the default). Losses
-    are means over the positives of at most `users` users, drawn by `seed`. A spectral fit of RG2 or RGX has its factors
-    for every penalty; given validation data, the result names the penalty with the lowest RG² loss there.
+    are means over the positives of at most `users` users, drawn by `random_state`. A spectral fit of RG2 or RGX has its
+    factors for every penalty; given validation data, the result names the penalty with the lowest RG² loss there.
 
     >>> from taylorank.data import planted
     >>> from taylorank.models import RG2
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
     >>> print(diagnose(RG2(8).fit(train), valid).words[0][:23])
-    The scores are middling
+    The scores are moderate
     """
     check_whole(users, "users")
-    check_seed(seed)
+    check_seed(random_state)
     logits = logits_of(model)
     if data is None and not model.seen.nnz:
-        raise DataError("the file of this model does not have what users met", "give the data to measure on")
+        raise DataError("this model was saved without the histories of its users", "give the data to measure on")
     positives = model.seen if data is None else over_items(read_interactions(data), model.items)
-    rows = _known_rows(model, positives, users, seed)
+    rows = _known_rows(model, positives, users, random_state)
     numbers = {**_scores(logits, positives, rows), **_conditions(logits)}
     words = [*_about_scores(logits, numbers), *_about_systems(numbers)]
     if _has_spectrum(model):
@@ -71,13 +73,13 @@ def diagnose(model: Any, data: Any = None, *, users: int = 500, seed: int = 0) -
     return Diagnosis(tuple(words), numbers)
 
 
-def _known_rows(model: Any, data: Interactions, users: int, seed: int) -> list[tuple[int, int]]:
+def _known_rows(model: Any, data: Interactions, users: int, random_state: int) -> list[tuple[int, int]]:
     """Pairs (row of the model, row of the data) of users with positives, at most `users` of them."""
     position = model.users.positions(data.user_ids)
     there = np.flatnonzero((position >= 0) & (data.by_user.row_lengths > 0))
     if not len(there):
         raise DataError("the model knows none of the users with interactions here", "check that both use the same ids")
-    some = np.sort(np.random.default_rng(seed).permutation(there)[:users])
+    some = np.sort(np.random.default_rng(random_state).permutation(there)[:users])
     return [(int(position[row]), int(row)) for row in some]
 
 
@@ -135,17 +137,17 @@ def _about_scores(logits: Logits, numbers: dict[str, float]) -> list[str]:
     size = f"(mean |o| {numbers['mean |o|']:.2g}, largest {numbers['max |o|']:.2g})"
     if not logits.are_logits:
         return [
-            f"The scores {size} were not fitted as logits; the losses below take them for such under a uniform "
-            "proposal, for comparison only."
+            f"The scores {size} were not fitted as logits; the losses below treat them as logits under a "
+            "uniform proposal, for comparison only."
         ]
     gap, gain = numbers["mean |softmax − RG×|"], -numbers["softmax loss"]
     missed = f"the expansion misses {gap:.2g} of a softmax loss that is {abs(gain):.2g} "
     missed += "below" if gain > 0 else "above"
-    missed += " that of knowing nothing"
+    missed += " that of zero scores"
     if numbers["mean |o|"] < SMALL:
         verdict = f"The scores are small {size}: most items lie where softmax is nearly quadratic"
     elif numbers["mean |o|"] < LARGE:
-        verdict = f"The scores are middling {size}: the quadratic is a rough stand-in for softmax"
+        verdict = f"The scores are moderate {size}: the quadratic approximates softmax roughly"
     else:
         verdict = f"The scores are large {size}: read them as a ranking, not as logits"
     return [f"{verdict}; {missed}."]
@@ -157,14 +159,14 @@ def _about_systems(numbers: dict[str, float]) -> list[str]:
         return ["All scores are 0: the penalty has left nothing; lower regularization."]
     if worst > ILL:
         return [
-            f"The systems are ill-conditioned ({worst:.1e}): some factors hardly count; raise regularization, or use "
+            f"The systems are ill-conditioned ({worst:.1e}): some factors hardly matter; raise regularization, or use "
             "fewer factors."
         ]
     return [f"The systems are well-conditioned ({worst:.2g})."]
 
 
 def _about_penalty(model: Any, numbers: dict[str, float], data: Interactions | None) -> list[str]:
-    """What the threshold left of the factors, and which one `data` favour, noted in `numbers`."""
+    """Return what the threshold left of the factors, and which one `data` favour; add that to `numbers`."""
     rank = int(numbers["factors that are not 0"])
     if not rank:
         return []
@@ -179,7 +181,7 @@ def _about_penalty(model: Any, numbers: dict[str, float], data: Interactions | N
             "model, or lower regularization to use them."
         )
     if not _holds_path(model):
-        words.append("Which regularization data favour, a model out of a file or ALS does not know; `tune` finds it.")
+        words.append("Only a spectral fit (not ALS, not a file) knows other penalties; `tune` finds the best.")
     elif data is None:
         words.append("Give validation data to learn which regularization it favours.")
     else:
@@ -194,7 +196,7 @@ def _about_share(own: float, best: float, gain: float) -> str:
         return f"regularization={own:g} is right: the RG² loss on these data is lowest there."
     return (
         f"{'Raise' if best > own else 'Lower'} regularization from {own:g} towards {best:g}: the RG² loss on these "
-        f"data is {gain:.2g} lower there. Rankings may want another; `tr.tune` measures them."
+        f"data is {gain:.2g} lower there. The best ranking may need another value; `tr.tune` finds it."
     )
 
 

@@ -19,7 +19,7 @@ SHORTLIST = 200
 class Judge:
     """Measures a model by `metric` on `valid`, with what the users have `seen` left out of the ranking.
 
-    `fold_in` is what a model is shown of users whom its training data leave out, before it ranks for them.
+    `fold_in` holds the histories of validation users who are not in the training data; they are folded in first.
     """
 
     metric: Wanted
@@ -37,19 +37,19 @@ class Judge:
         name = str(self.metric)
         return evaluate(folded_in(model, self.fold_in), self.valid, metrics=name, seen=self.seen)[name]
 
-    def on_sample(self, count: int, *, seed: int) -> Judge:
-        """Return a judge of at most `count` users, drawn by `seed`."""
+    def on_sample(self, count: int, *, random_state: int) -> Judge:
+        """Return a judge of at most `count` users, drawn by `random_state`."""
         users = np.flatnonzero(self.valid.by_user.row_lengths)
         if count >= len(users):
             return self
         chosen = np.zeros(self.valid.n_users, dtype=bool)
-        chosen[np.random.default_rng(seed).permutation(users)[:count]] = True
+        chosen[np.random.default_rng(random_state).permutation(users)[:count]] = True
         part = self.valid.select(np.repeat(chosen, self.valid.by_user.row_lengths), f"{count} users")
         return replace(self, valid=part)
 
 
 class ShortlistJudge:
-    """Measures models much like `first()` by the items that `first()` ranks best: far quicker, nearly the same."""
+    """Measures models similar to `first()` on the items that `first()` ranks best: faster, nearly the same."""
 
     def __init__(self, judge: Judge, first: Callable[[], Rankable]) -> None:
         self.metric, self.users = judge.metric, judge.users
@@ -60,7 +60,7 @@ class ShortlistJudge:
         """Return the metric's mean over the users."""
         if self._judge.fold_in is not None:
             return self._judge.value(model)  # each model folds the users in by itself
-        assert self.metric.cutoff is not None  # metrics that choose have one
+        assert self.metric.cutoff is not None  # those by which models are chosen have one
         if self._shortlist is None:
             length = max(SHORTLIST, 5 * self.metric.cutoff)
             self._shortlist = Shortlist(self._first(), self._judge.valid, seen=self._judge.seen, length=length)

@@ -1,4 +1,4 @@
-"""What a comparison measures beside the metrics: how fast a fit gets good, and how well rare items are found."""
+"""What a comparison measures beside the metrics: how fast a fit converges, and how well rare items are found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def convergence(model: Any, train: Interactions, value_of: Callable[[Rankable], 
     """Fit `model` and return [{"step", "seconds", "value"}, …], the last being the end of the fit.
 
     Steps are measured where `fit` has a callback whose argument gives a snapshot (see `trial_search.snapshot`); any
-    other model has the one point at its end. The clock stands still while a snapshot is measured.
+    other model has one point, at its end. The time of measuring snapshots is not counted.
     """
     points: list[dict[str, float]] = []
     paused, step, next_step = 0.0, 1, 1
@@ -79,11 +79,11 @@ def recall_by_popularity(
 ) -> list[dict[str, Any]]:
     """Return for each group of items: of the test interactions with them, the share in the user's first k.
 
-    All interactions of a group count alike, whoever made them; items are grouped by their counts in `train`.
+    All interactions of a group have the same weight; items are grouped by their counts in `train`.
     """
     items, found = _found_in_lists(model, test, seen, k)
     of_item, position = popularity_groups(train), train.items.positions(test.item_ids)
-    group = np.where(position >= 0, of_item[position], GROUPS - 1)[items]  # what train does not know is rarest
+    group = np.where(position >= 0, of_item[position], GROUPS - 1)[items]  # items that train lacks count as the rarest
     totals = np.bincount(group, minlength=GROUPS)
     hits = np.bincount(group, found, minlength=GROUPS)
     sizes = np.bincount(of_item, minlength=GROUPS)

@@ -17,11 +17,10 @@ from taylorank.report.record import plain, shown_parts
 from taylorank.selection.contenders import Contender
 from taylorank.selection.measures import convergence, recall_by_popularity
 from taylorank.selection.per_user import UserValues
-from taylorank.selection.tuning import tune
+from taylorank.selection.tuning import DEFAULT_TRIALS, tune
 from taylorank.system import peak_memory
 
 CUTOFFS = (1, 2, 5, 10, 20, 50, 100)
-DEFAULT_TRIALS = 20
 POPULARITY_CUTOFF = 10
 
 Run = dict[str, Any]
@@ -30,7 +29,7 @@ Stage = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What every model goes through on every seed: what is measured, and what tuning may cost."""
+    """The same for every model on every seed: what is measured, and the budget of tuning."""
 
     metrics: tuple[str, ...]
     primary: str
@@ -53,7 +52,7 @@ def make_plan(
     seconds: float | None,
     n_items: int,
 ) -> Plan:
-    """Return the plan, or say what is wrong with it; the primary metric is the protocol's if it is asked for."""
+    """Check and return the plan; the primary metric is the protocol's if it is among `metrics`, else the first."""
     if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int) or trials < 0):
         raise ParameterError(f"trials={trials!r} is not a count", "give a whole number ≥ 0; 0 means no tuning")
     if seconds is not None and not seconds > 0:
@@ -72,19 +71,19 @@ def run_one(
     parts: Prepared,
     plan: Plan,
     *,
-    seed: int,
+    random_state: int,
     journal: Path | None,
     with_convergence: bool,
     stage: Stage,
 ) -> tuple[Run, UserValues | None]:
-    """Return the run as the record holds it and each user's values; what goes wrong in the model is the run's error."""
-    run: Run = {"model": contender.name, "seed": seed, "error": None, "params": {}, "tuning": None}
+    """Return the run as in the record and each user's values; an exception of the model becomes the run's error."""
+    run: Run = {"model": contender.name, "seed": random_state, "error": None, "params": {}, "tuning": None}
     values = None
     try:
         if plan.tunes and contender.space:
-            run["tuning"] = _tuned(contender, parts, plan, seed=seed, journal=journal, stage=stage)
+            run["tuning"] = _tuned(contender, parts, plan, random_state=random_state, journal=journal, stage=stage)
             run["params"] = run["tuning"]["best"]
-        model = contender.fresh(random_state=seed, **run["params"])
+        model = contender.fresh(random_state=random_state, **run["params"])
         stage("fitting")
         run |= _fitted(model, parts.full_train)
         stage("testing")
@@ -92,14 +91,14 @@ def run_one(
         run |= measured
         if with_convergence:
             stage("measuring convergence")
-            run["convergence"] = _convergence(contender.fresh(random_state=seed, **run["params"]), parts, plan)
+            run["convergence"] = _convergence(contender.fresh(random_state=random_state, **run["params"]), parts, plan)
     except Exception as error:  # a model of any origin may fail in any way; the others go on
         run["error"], values = in_one_line(error), None
     return plain(run), values
 
 
 def _tuned(
-    contender: Contender, parts: Prepared, plan: Plan, *, seed: int, journal: Path | None, stage: Stage
+    contender: Contender, parts: Prepared, plan: Plan, *, random_state: int, journal: Path | None, stage: Stage
 ) -> dict[str, Any]:
     count = 0
 
@@ -110,20 +109,20 @@ def _tuned(
 
     stage("tuning")
     found = tune(
-        contender.fresh(random_state=seed),
+        contender.fresh(random_state=random_state),
         parts.train,
         parts.valid,
         metric=plan.primary,
         space=contender.space,
         trials=plan.trials,
         seconds=plan.seconds,
-        seed=seed,
+        random_state=random_state,
         file=journal,
         seen=parts.seen_valid,
         fold_in=parts.fold_valid,
         callback=counted,
     )
-    if found.status == "interrupted":  # tuning ends gently on Ctrl-C; a comparison must stop
+    if found.status == "interrupted":  # tuning returns on Ctrl-C; a comparison must stop
         raise KeyboardInterrupt
     tuning = found.to_dict()
     return {**tuning, "trials": [shown_parts(trial) for trial in tuning["trials"]]}
@@ -152,7 +151,7 @@ def tested(model: Any, parts: Prepared, plan: Plan) -> tuple[Run, UserValues]:
         counts=parts.full_train,
     )
     seconds = time.perf_counter() - start
-    assert found.user_ids is not None  # asked for by per_user
+    assert found.user_ids is not None  # by per_user=True
     run = {
         "evaluate_seconds": seconds,
         "users": found.users.evaluated,

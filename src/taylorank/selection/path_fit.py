@@ -1,4 +1,4 @@
-"""One fit that holds a path, and what such fits cost."""
+"""One fit that holds a path, and estimates of what such fits cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CAUTION = 1.15
 
 
 class PathFit:
-    """One fit, made when the first point of its path is judged that no file has.
+    """One fit, made at the first point of its path that is not in the file of trials.
 
     `quick` judges points by the items that the model at `start` ranks best.
     """
@@ -83,14 +83,14 @@ class Cost:
 
 
 class Costs:
-    """Seconds of what may come next, from what the last fits took; 0 before the first."""
+    """Estimated seconds of the next fits, from those of the last ones; 0 before the first."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
         self._fits: list[Cost] = []
 
     def learn(self, fit: PathFit) -> None:
-        """Take the times of the trials of a fit."""
+        """Record the times of the trials of a fit."""
         seconds = [trial.seconds for trial in fit.trials if trial.fit == fit.number]
         if seconds:
             each = statistics.median(seconds[1:] or [0.0])

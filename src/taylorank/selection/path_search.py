@@ -40,11 +40,11 @@ def path_search(study: Study) -> str:
 
 
 class PathSearch:
-    """Where the search stands; the trials are in the study."""
+    """The state of the search; the trials are in the study."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
-        self.sample = study.judge.on_sample(SAMPLE_USERS, seed=study.seed)
+        self.sample = study.judge.on_sample(SAMPLE_USERS, random_state=study.random_state)
         own = study.base.get_params()
         values = {name: lattice(part) for name, part in study.space.items()}
         most = min(study.train.n_users, study.train.n_items)
@@ -60,7 +60,7 @@ class PathSearch:
         self.reached: dict[tuple[Any, ...], float] = {}  # by rank and the parameters that need a fit of their own
 
     def run(self) -> None:
-        """Go through the stages as far as the budget goes."""
+        """Run the stages as far as the budget allows."""
         screen = max([rank for rank in self.ranks if rank <= SCREEN_RANK], default=self.ranks[0])
         limit = self.study.budget.trials
         combinations = math.prod(len(values) for values in self.by_fit.values())
@@ -128,7 +128,7 @@ class PathSearch:
         return fit.value
 
     def _along(self, fit: PathFit, *, try_ranks: bool) -> None:
-        """Judge every point of the path if that is quick; else climb, over the ranks only where that is asked for."""
+        """Judge every point of the path if that is quick; else climb, over the ranks only with `try_ranks`."""
         axes = {name: [v for v in part if name != "factors" or v <= fit.rank] for name, part in self.on_path.items()}
         if self._grid_is_quick(fit.rank):
             for point in _combinations(axes):
@@ -171,7 +171,7 @@ def climb(
 ) -> Setting:
     """Return the setting that no step along one axis improves; axis i has the values axes[i].
 
-    Goes along each axis while the value grows, with the longest step first. `value` is asked about a setting once.
+    Goes along each axis while the value grows, with the longest step first. `value` is called once for each setting.
 
     >>> hill = lambda at: -((at["a"] - 6) ** 2) - (at["b"] - 3) ** 2
     >>> climb({"a": range(9), "b": range(5)}, {"a": 0, "b": 0}, hill)

@@ -47,11 +47,11 @@ class ImplicitALS(FactorModel, Recommender):
             model.fit(
                 sparse.csr_matrix(data.matrix),
                 show_progress=False,
-                callback=None if callback is None else lambda sweep, *_: self._tell(callback, model, data, sweep),
+                callback=None if callback is None else lambda sweep, *_: self._report(callback, model, data, sweep),
             )
         return self._keep(model, data)
 
-    def _tell(self, callback: Any, model: Any, data: Interactions, sweep: int) -> None:
+    def _report(self, callback: Any, model: Any, data: Interactions, sweep: int) -> None:
         callback(PeerProgress(sweep + 1, lambda: type(self)(**self.get_params())._keep(model, data)))
 
     def _keep(self, model: Any, data: Interactions) -> Self:
@@ -129,13 +129,13 @@ class PeerFoldIn:
         return np.asarray(self.function(sparse.csr_matrix(histories.matrix)))
 
     def contributions(self, history: Interactions, vector: Any) -> Any:
-        """Refuse: the peer does not say."""
-        raise ParameterError("this peer cannot say what carried a score", "explain another model")
+        """Refuse: the peer has no such function."""
+        raise ParameterError("this peer cannot explain its scores", "explain another model")
 
 
 @dataclass(frozen=True, eq=False)
 class PeerProgress:
-    """What a callback gets after each sweep."""
+    """The argument of a callback after each sweep."""
 
     step: int
     snapshot: Callable[[], Any]
@@ -158,7 +158,7 @@ def peer(name: str) -> Recommender:
 
 
 def peer_module(module: str, package: str) -> Any:
-    """Import a module of a peer, or say which extra has it."""
+    """Import a module of a peer; if it is missing, name the extra that has it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

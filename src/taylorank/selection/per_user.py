@@ -1,8 +1,8 @@
 """Each user's value of every metric: what intervals and tests over users are computed from.
 
-They are far larger than the record, so they are a file of their own. While a comparison runs they lie in FILE.users; at
-its end they go, or stay as NAME.users.npz beside NAME.json if they are asked for. Models of two comparisons are tested
-against each other only where both kept theirs.
+They are far larger than the record, so they are a file of their own. While a comparison runs they are in FILE.users;
+at its end they are deleted, or kept as NAME.users.npz beside NAME.json with `per_user`. Models of two comparisons are
+tested against each other only where both kept theirs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def kept_path(path: Place) -> Path:
 
 
 def running_path(path: Place) -> Path:
-    """Return where the values lie while the comparison runs."""
+    """Return where the values are while the comparison runs."""
     return Path(f"{os.fspath(path)}.users")
 
 

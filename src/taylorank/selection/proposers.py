@@ -16,38 +16,38 @@ import numpy as np
 from taylorank.selection.spaces import Choice, Range, Space, within
 from taylorank.selection.trials import Trial
 
-# A setting is given up at a sweep where it is below the median of the earlier ones, once there are so many of them
-# and it has had so many sweeps.
+# A setting is pruned at a sweep where it is below the median of the earlier ones, once there are this many of them
+# and it has had this many sweeps.
 PRUNE_AFTER_TRIALS = 5
 PRUNE_AFTER_STEPS = 3
 
 
-def proposer(space: Space, first: dict[str, Any], *, trials: int | None, seed: int) -> Listed | Tpe:
+def proposer(space: Space, first: dict[str, Any], *, trials: int | None, random_state: int) -> Listed | Tpe:
     """Return the whole grid if it fits in the budget, else Optuna's TPE if it is installed, else random search.
 
-    The latter two begin with `first`, the model's own values moved into the space, so that what a model does by
-    default is tried wherever the space allows it.
+    The latter two begin with `first`, the model's own values moved into the space, so that the defaults are tried
+    wherever the space allows them.
     """
     sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
     if not space or (trials is not None and math.prod(sizes) <= trials):
-        return Listed(_grid(space, seed), "every combination")
+        return Listed(_grid(space, random_state), "every combination")
     first = {name: within(part, first[name]) for name, part in space.items()}
     if _has_optuna():
-        return Tpe(space, first, seed=seed)
-    return Listed(_random(space, first, seed), "random search (pip install 'taylorank[tune]' for a guided one)")
+        return Tpe(space, first, random_state=random_state)
+    return Listed(_random(space, first, random_state), "random search (pip install 'taylorank[tune]' for a guided one)")
 
 
-def _grid(space: Space, seed: int) -> Iterator[dict[str, Any]]:
-    """Every combination once, in an order drawn by the seed, so that a run cut short has seen a fair part."""
+def _grid(space: Space, random_state: int) -> Iterator[dict[str, Any]]:
+    """Every combination once, in an order drawn by random_state, so that a run cut short has tried a random part."""
     values = [part.values if isinstance(part, Choice) else (part.low,) for part in space.values()]
     points = [dict(zip(space, point, strict=True)) for point in itertools.product(*values)]
-    return (points[i] for i in np.random.default_rng(seed).permutation(len(points))[::-1])
+    return (points[i] for i in np.random.default_rng(random_state).permutation(len(points))[::-1])
 
 
-def _random(space: Space, first: dict[str, Any], seed: int) -> Iterator[dict[str, Any]]:
+def _random(space: Space, first: dict[str, Any], random_state: int) -> Iterator[dict[str, Any]]:
     """`first`, then independent draws."""
     yield first
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     while True:
         yield {name: part.draw(rng) for name, part in space.items()}
 
@@ -55,8 +55,8 @@ def _random(space: Space, first: dict[str, Any], seed: int) -> Iterator[dict[str
 def _has_optuna() -> bool:
     """Import Optuna in a thread of its own.
 
-    It keeps the errors of what it could not import, and so the frames of whoever imported it first, for good: here
-    those of a search, with the models in their variables.
+    It keeps the errors of failed imports, and with them the frames of its first importer, for ever: here those of a
+    search, with the models in their variables.
     """
     with ThreadPoolExecutor(1) as pool:
         try:
@@ -67,7 +67,7 @@ def _has_optuna() -> bool:
 
 
 class Listed:
-    """Proposes `settings` in their order; gives up one that is below the median of those before it at the same step."""
+    """Proposes `settings` in their order; prunes one that is below the median of those before it at the same step."""
 
     def __init__(self, settings: Iterator[dict[str, Any]], method: str) -> None:
         self.method = method
@@ -78,13 +78,13 @@ class Listed:
         """Return the next setting, or None if there is none left."""
         return next(self._settings, None)
 
-    def hopeless(self, step: int, value: float) -> bool:
-        """Take the value of the current setting at a step (from 1); return whether to give it up."""
+    def should_prune(self, step: int, value: float) -> bool:
+        """Return whether to prune the current setting, given its value at a step (from 1)."""
         others = [curve[step - 1] for curve in self._curves if len(curve) >= step]
         return step > PRUNE_AFTER_STEPS and len(others) >= PRUNE_AFTER_TRIALS and value < statistics.median(others)
 
     def tell(self, trial: Trial) -> None:
-        """Take the outcome of the current setting."""
+        """Record the outcome of the current setting."""
         if trial.step_values:
             self._curves.append(trial.step_values)
 
@@ -94,11 +94,11 @@ class Tpe:
 
     method = "Optuna TPE"
 
-    def __init__(self, space: Space, first: dict[str, Any], *, seed: int) -> None:
+    def __init__(self, space: Space, first: dict[str, Any], *, random_state: int) -> None:
         import optuna
 
         pruner = optuna.pruners.MedianPruner(PRUNE_AFTER_TRIALS, PRUNE_AFTER_STEPS + 1)
-        sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=8)
+        sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=8)
         with _quiet_optuna():
             self._study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
             self._study.enqueue_trial(
@@ -119,7 +119,7 @@ class Tpe:
             return self._current.suggest_int(name, int(part.low), int(part.high), log=part.log)
         return self._current.suggest_float(name, part.low, part.high, log=part.log)
 
-    def hopeless(self, step: int, value: float) -> bool:
+    def should_prune(self, step: int, value: float) -> bool:
         """Report the value of a step; the pruner decides."""
         self._current.report(value, step)
         return bool(self._current.should_prune())

@@ -1,7 +1,7 @@
-"""Is a difference between two models more than luck? Paired tests over users, and their correction.
+"""Is a difference between two models significant? Paired tests over users, corrected for their number.
 
 Two models are measured on the same users, so the unit is a user's difference d_x. If the models were equally good,
-every d_x would as likely have the other sign:
+every d_x would have the other sign with the same probability:
 
     p = P(|Σ_x s_x d_x| ≥ |Σ_x d_x|),   s_x = ±1 at random
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from taylorank.deprecation import renamed
 from taylorank.errors import DataError, ParameterError
 
 Floats = NDArray[np.float64]
@@ -34,13 +35,9 @@ class Versus:
     p: float
     p_holm: float
 
-    @property
-    def is_significant(self) -> bool:
-        """Whether the model is worse than the best at the 5 % level, all comparisons counted."""
-        return self.p_holm < 0.05
 
-
-def sign_flip_test(differences: NDArray[np.floating], *, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
+@renamed(seed="random_state")
+def sign_flip_test(differences: NDArray[np.floating], *, resamples: int = RESAMPLES, random_state: int = 0) -> Floats:
     """Return the two-sided p of each column of `differences`, (n users, m comparisons) → (m,).
 
     With few users that differ at all, every one of the 2ⁿ sign patterns is counted and p is exact; otherwise
@@ -51,15 +48,15 @@ def sign_flip_test(differences: NDArray[np.floating], *, resamples: int = RESAMP
     """
     d = _columns(differences)
     if resamples < 1:
-        raise ParameterError(f"resamples={resamples} is no number of tries", "use 1 or more, such as 9999")
-    d = d[(d != 0).any(axis=1)]  # a user whom all models serve alike changes no sum
+        raise ParameterError(f"resamples={resamples} is not a count", "use 1 or more, such as 9999")
+    d = d[(d != 0).any(axis=1)]  # a user with equal values changes no sum
     n = len(d)
     exact = 2**n <= resamples if n < 60 else False
     count = 2**n if exact else resamples
     observed = np.abs(d.sum(axis=0))
     least = observed - 1e-12 * np.abs(d).sum(axis=0)  # sums of the same numbers in another order are equal
     extreme = np.zeros(d.shape[1], dtype=np.int64)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     size = max(1, BLOCK_CELLS // max(n, 1))
     for start in range(0, count, size):
         rows = min(size, count - start)
@@ -104,10 +101,15 @@ def mean_interval(values: NDArray[np.floating], *, level: float = 0.95) -> tuple
     return mean, mean - half, mean + half
 
 
+@renamed(seed="random_state")
 def against_best(
-    values: Mapping[str, NDArray[np.floating]], *, best: str | None = None, resamples: int = RESAMPLES, seed: int = 0
+    values: Mapping[str, NDArray[np.floating]],
+    *,
+    best: str | None = None,
+    resamples: int = RESAMPLES,
+    random_state: int = 0,
 ) -> tuple[str, dict[str, Versus]]:
-    """Return the model with the highest mean, or that which is known to be best, and how every other one compares.
+    """Return the model with the highest mean, or `best` if given, and how every other one compares.
 
     `values` holds each model's metric per user, in the same order of users. Of equal means the first counts as best.
     """
@@ -119,7 +121,7 @@ def against_best(
     if not others:
         return best, {}
     d = np.stack([np.asarray(values[name], dtype=np.float64) - values[best] for name in others], axis=1)
-    p = sign_flip_test(d, resamples=resamples, seed=seed)
+    p = sign_flip_test(d, resamples=resamples, random_state=random_state)
     adjusted = holm(p)
     found = {
         name: Versus(*mean_interval(d[:, i]), p=float(p[i]), p_holm=float(adjusted[i])) for i, name in enumerate(others)

@@ -127,7 +127,7 @@ FEWEST_EPOCHS = 8  # an eighth of the model's epochs is the least that is tried
 
 
 def neural_space(model: Any) -> Space:
-    """Return what `tune` tries for a composition of loss, backbone and sampler; a model that has options keeps its own.
+    """Return what `tune` tries for a composition of loss, backbone and sampler; options that are set stay as they are.
 
     >>> from taylorank.training import Neural
     >>> list(neural_space(Neural("sml")))
@@ -140,7 +140,7 @@ def neural_space(model: Any) -> Space:
     }
     if model.optimizer == "newton":  # which has no rate
         del space["learning_rate"]
-    elif model.epochs >= FEWEST_EPOCHS:  # fewer epochs stop in time, with a schedule that is not cut short
+    elif model.epochs >= FEWEST_EPOCHS:  # fewer epochs stop early with a complete schedule
         space["epochs"] = Range(model.epochs // FEWEST_EPOCHS, model.epochs, log=True, integer=True)
     if loss.temperatures:
         space["temperature"] = Choice(loss.temperatures)

@@ -27,8 +27,8 @@ class Stopped(BudgetSpent):
     """The callback asked to stop."""
 
 
-class GivenUp(Exception):
-    """Raised inside a fit whose setting is hopeless, or that is out of time; the search goes on."""
+class Pruned(Exception):
+    """Raised inside a fit whose setting is pruned, or that is out of time; the search goes on."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Study:
     judge: Judge
     space: Space
     budget: Budget
-    seed: int
+    random_state: int
     refit: bool = False
     callback: Callable[[Trial], object] | None = None
     file: Path | None = None
@@ -82,7 +82,7 @@ class Study:
         return max(complete, key=lambda trial: (trial.users, trial.value or 0.0), default=None)
 
     def begin_fit(self, *, seconds: float = 0.0, fits: int = 0) -> int:
-        """Return the number of a new fit; end the search if after it `seconds` and `fits` could not be left.
+        """Return the number of a new fit; end the search if it would not leave `seconds` and `fits` of the budget.
 
         The first fit is always allowed, so that there is a result.
         """
@@ -94,9 +94,9 @@ class Study:
         return self.fits - 1
 
     def check_time(self) -> None:
-        """Give up the fit that is running, unless it is the first, if the seconds are spent."""
+        """Stop the fit that is running, unless it is the first, if the seconds are spent."""
         if self.fits > 1 and self.budget.left <= 0:
-            raise GivenUp("out of time")
+            raise Pruned("out of time")
 
     def new_model(self, params: dict[str, Any]) -> Recommender:
         """Return an unfitted model with the parameters of `base`, changed by `params`."""
@@ -146,7 +146,7 @@ def _judged(
     try:
         model = fitted()
         value = judge.value(model)
-    except GivenUp as reason:
+    except Pruned as reason:
         return {"value": None, "status": "pruned", "note": str(reason)}, None
     except Exception as error:
         return {"value": None, "status": "failed", "note": in_one_line(error)}, None

@@ -1,8 +1,8 @@
-"""From the runs of a comparison to what is said about each model.
+"""The summary of each model from the runs of a comparison.
 
-A metric's mean is that over seeds. Seeds share their users, so they are no new evidence about them: a user's value is
+A metric's mean is that over seeds. Seeds share their users, so their values are not independent: a user's value is
 first averaged over seeds, and intervals and tests are over users. Where each user's values were not kept, intervals and
-tests are those that an earlier summary has of the same runs; a pair that none has tested is said to be not tested.
+tests are those that an earlier summary has of the same runs; a pair without a test is marked as not tested.
 """
 
 from __future__ import annotations

@@ -11,16 +11,18 @@ from taylorank.models.recommender import Recommender
 from taylorank.ranking import Rankable
 from taylorank.selection.judge import Judge
 from taylorank.selection.proposers import Listed, Tpe, proposer
-from taylorank.selection.study import BudgetSpent, GivenUp, Study
+from taylorank.selection.study import BudgetSpent, Pruned, Study
 from taylorank.selection.trials import Trial
 
-STEP_USERS = 2000  # judged after each sweep, to give up early
+STEP_USERS = 2000  # judged after each sweep, to prune early
 
 
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
-    source = proposer(study.space, settled_params(study.base), trials=study.budget.trials, seed=study.seed)
-    some_users = study.judge.on_sample(STEP_USERS, seed=study.seed)
+    source = proposer(
+        study.space, settled_params(study.base), trials=study.budget.trials, random_state=study.random_state
+    )
+    some_users = study.judge.on_sample(STEP_USERS, random_state=study.random_state)
     try:
         while True:
             number = study.begin_fit(seconds=_expected(study))
@@ -40,7 +42,7 @@ def _expected(study: Study) -> float:
 
 
 def _attempt(study: Study, params: dict[str, Any], number: int, *, source: Listed | Tpe, judge: Judge) -> Trial:
-    """Fit and judge one setting; give it up on the way if its steps are hopeless."""
+    """Fit and judge one setting; prune it on the way if its steps are too far behind."""
     values: list[float] = []
 
     def fitted() -> Recommender:
@@ -54,8 +56,8 @@ def _attempt(study: Study, params: dict[str, Any], number: int, *, source: Liste
         if now is None:
             return
         values.append(round(judge.value(now), 6))
-        if math.isfinite(values[-1]) and source.hopeless(len(values), values[-1]):
-            raise GivenUp(f"below the median of earlier trials at sweep {len(values)}")
+        if math.isfinite(values[-1]) and source.should_prune(len(values), values[-1]):
+            raise Pruned(f"below the median of earlier trials at sweep {len(values)}")
 
     return study.tried(params, study.judge, fit=number, fitted=fitted, steps=values)
 

@@ -1,4 +1,4 @@
-"""What tuning tried, and the file that keeps it: a header that says what is tuned, then one JSON line per trial.
+"""What tuning tried, and the file that keeps it: a header that describes the run, then one JSON line per trial.
 
 A run that finds its own file takes the trials from there instead of computing them again, so an interrupted run goes on
 where it stopped and ends with the same table. A line is written and flushed as soon as its trial ends; a last line that
@@ -27,8 +27,8 @@ Key = tuple[str, int]  # a trial's parameters as JSON, and how many users judged
 class Trial:
     """One setting and its value on validation data.
 
-    `fit` numbers the fits: the points of one path share theirs. `users` says how many validation users were judged; a
-    search may judge first on a sample. A failed trial has the value None and says why in `note`.
+    `fit` numbers the fits: the points of one path share theirs. `users` is the number of validation users judged; a
+    search may judge first on a sample. A failed trial has the value None and the reason in `note`.
     """
 
     params: dict[str, Any]
@@ -42,7 +42,7 @@ class Trial:
 
     @property
     def key(self) -> Key:
-        """What tells this trial from others."""
+        """What identifies this trial."""
         return key_of(self.params, self.users)
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from taylorank.data import Interactions, merge
+from taylorank.deprecation import renamed
 from taylorank.errors import DataError, ParameterError
 from taylorank.metrics import choosing_metric
 from taylorank.models.parameters import settled_params
@@ -33,7 +34,7 @@ class Tuning:
     """The result of `tune`: the best parameters, the model fitted with them, and how they were found.
 
     `status` is "complete" if the search ended by itself or with its budget, "interrupted" after Ctrl-C. `budget` is
-    what was allowed, `seconds` what it took. `refitted` says whether `model` was fitted to train and validation data.
+    what was allowed, `seconds` what it took. `refitted` is whether `model` was fitted to train and validation data.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Tuning:
         return {**plain, "trials": [trial.to_dict() for trial in self.trials]}
 
 
+@renamed(seed="random_state")
 def tune(
     model: Recommender | type[Recommender] | str,
     train: Interactions,
@@ -70,7 +72,7 @@ def tune(
     space: Space | None = None,
     trials: int | None = None,
     seconds: float | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     file: str | os.PathLike[str] | None = None,
     seen: Interactions | Sequence[Interactions] | None = None,
     fold_in: Interactions | None = None,
@@ -88,14 +90,14 @@ def tune(
     trials, seconds
         The budget: at most so many fits, at most so long (the last fit may end a little later; `refit` counts in).
         Without either, 20 fits. A model with a path (RG² and RG×, spectral) judges many points on each fit.
-    seed
-        Draws settings and samples of users. With a budget in trials, the same seed and data give the same trials.
+    random_state
+        Seed of the settings and samples of users. With a budget in trials, the same seed and data give the same trials.
     file
         Where trials are kept. A run that finds its own file there goes on from it.
     seen
         What to leave out of the rankings; the training data by default.
     fold_in
-        What models are shown of validation users who are not in `train`, before they rank for them.
+        Histories of validation users who are not in `train`; they are folded in before ranking.
     callback
         Called with every trial; returns True to stop.
     refit
@@ -117,7 +119,7 @@ def tune(
     chosen = default_space(name, base) if space is None else dict(space)
     check_space(chosen, base)
     budget = Budget(DEFAULT_TRIALS if trials is None and seconds is None else trials, seconds)
-    study = Study(base, train, judge, chosen, budget, seed, refit=refit, callback=callback)
+    study = Study(base, train, judge, chosen, budget, random_state, refit=refit, callback=callback)
     if file is not None:
         study.file = Path(file)
         study.from_file = open_trials(study.file, _header(name, study))
@@ -142,7 +144,7 @@ def _header(name: str, study: Study) -> dict[str, Any]:
         "fixed": {key: fixed[key] for key in fixed if key not in study.space and key != "num_threads"},
         "metric": str(judge.metric),
         "space": described(study.space),
-        "seed": study.seed,
+        "seed": study.random_state,
         "train": TrainingRecord(study.train).fingerprint,
         "valid": TrainingRecord(judge.valid).fingerprint,
         "seen": [TrainingRecord(study.train if mask is None else mask).fingerprint for mask in masks],
@@ -151,7 +153,7 @@ def _header(name: str, study: Study) -> dict[str, Any]:
 
 
 def _searched(study: Study, name: str) -> Tuning:
-    """Search, then fit what is still to be fitted; Ctrl-C ends either with what was found until then."""
+    """Search, then fit what is still to be fitted; on Ctrl-C return what was found until then."""
     search = path_search if getattr(study.base, "has_path", False) else trial_search
     method, searched, refitted = "interrupted", None, False
     status: Status = "interrupted"
@@ -179,18 +181,18 @@ def _searched(study: Study, name: str) -> Tuning:
         method=method,
         status=status,
         refitted=refitted,
-        advice=advise(study.space, best.params, study.trials, study.model, seed=study.seed),
+        advice=advise(study.space, best.params, study.trials, study.model, random_state=study.random_state),
         parts={"search": round(searched - study.budget.began, 3), "last fit": round(ended - searched, 3)},
     )
 
 
 def _fit_best(study: Study) -> bool:
-    """Fit the best to all data if that is wanted, or to train if the trial came from the file; say which."""
+    """Fit the best to all data if that is wanted, or to train if the trial came from the file; return which."""
     if study.best is None:
         notes = [trial.note for trial in study.trials if trial.note]
         raise DataError(
             f"none of {len(study.trials)} trials gave a value ({notes[0] if notes else 'no reason given'})",
-            "mend that, or search another space",
+            "fix that, or search another space",
         )
     if study.refit:
         study.model = None  # makes room

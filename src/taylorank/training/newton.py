@@ -143,7 +143,7 @@ class NewtonCG:
         decay = self.recipe.weight_decay
         if isinstance(self.encoders, Tables):
             return RowBlocks(self.encoders, self.point, decay=decay)
-        return RowNorms(self._gauss_newton, g, seed=self.iterations, floor=decay)
+        return RowNorms(self._gauss_newton, g, random_state=self.iterations, floor=decay)
 
     def _gauss_newton(self, direction: Tensor) -> Tensor:
         along = self.encoders.push(self.theta, direction)

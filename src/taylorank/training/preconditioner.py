@@ -76,8 +76,8 @@ class RowNorms:
     much.
     """
 
-    def __init__(self, product: Callable[[Tensor], Tensor], like: Tensor, *, seed: int, floor: float) -> None:
-        draw = torch.Generator(like.device).manual_seed(seed)
+    def __init__(self, product: Callable[[Tensor], Tensor], like: Tensor, *, random_state: int, floor: float) -> None:
+        draw = torch.Generator(like.device).manual_seed(random_state)
         squares = torch.zeros_like(like)
         for _ in range(PROBES):
             signs = torch.randint(2, like.shape, generator=draw, device=like.device).to(like.dtype).mul_(2).sub_(1)
