@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
-from taylorank.errors import MissingExtraError
+from taylorank.errors import MissingExtraError, ParameterError
+
+DEVICES = ("auto", "cpu", "cuda")
 
 
 def require_torch() -> None:
@@ -24,6 +28,21 @@ def import_with_torch(place: str) -> Any:
     require_torch()
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def uses_cuda(device: str) -> bool:
+    """Return whether to compute on a CUDA device: "auto" takes one that torch sees, "cuda" is refused without one.
+
+    Where there is no driver, torch is not imported to find out.
+    """
+    if device not in DEVICES:
+        raise ParameterError(f"device={device!r} is unknown", f"choose from {', '.join(DEVICES)}")
+    driver = Path("/dev/nvidiactl").exists() or sys.platform == "win32"
+    there = driver and importlib.util.find_spec("torch") is not None
+    there = there and importlib.import_module("torch").cuda.is_available()
+    if device == "cuda" and not there:
+        raise ParameterError("there is no CUDA device", "choose device='cpu'")
+    return there and device != "cpu"
 
 
 def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:

@@ -12,6 +12,7 @@ from fitted import CLOSED_FORM, small
 import taylorank as tr
 from taylorank.errors import DataError, NotFittedError, ParameterError
 from taylorank.kernels import ItemVectors
+from taylorank.models import Recommender
 from taylorank.ranking import Ranker, Vectors, evaluate, explain, ranker_of, recommend, similar_items
 from taylorank.registry import MODELS
 
@@ -97,9 +98,11 @@ def test_a_ranker_is_built_once_and_dropped_by_what_changes_the_model(name, part
     model.recommend([0, 1], n=3)
     evaluate(model, test)
     assert model.ranker is first
-    model.fit(train)
+    other_data = tr.planted(80, 40, interactions=1500, random_state=5)
+    model.fit(other_data)
     assert model.ranker is not first
     expected = model.recommend([0, 1, 2])
+    np.testing.assert_array_equal(expected[0], small(name).fit(other_data).recommend([0, 1, 2])[0])
     for other in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(other.recommend([0, 1, 2])[0], expected[0])
 
@@ -112,6 +115,82 @@ def test_a_parameter_set_after_the_fit_counts(parts):
     assert not np.array_equal(by_probability, by_lift)
     model.set_params(ranking="probability")
     np.testing.assert_array_equal(model.recommend([0, 1, 2], n=20)[0], by_probability)
+
+
+@pytest.mark.parametrize("kind", [tr.RG2, tr.SampledRG2, tr.SampledRGX, tr.IALS, tr.WRMF])
+def test_a_folded_model_stays_as_it_is_when_its_parent_changes(kind, parts):
+    train, test = parts
+    options = {"factors": 6} | ({"proposal_exponent": 0.8} if "proposal_exponent" in kind().get_params() else {})
+    parent = kind(**options).fit(train)
+    child = parent.fold_in(train)
+    metrics = ("ndcg@5", "ece@5") if hasattr(parent, "probabilities") else "ndcg@5"
+    before, folded = evaluate(child, test, metrics=metrics), child.fold_in(train).user_factors
+    parent.fit(tr.planted(50, 30, interactions=600, random_state=9))
+    parent.set_params(regularization=0.5)
+    assert evaluate(child, test, metrics=metrics) == before
+    np.testing.assert_array_equal(child.fold_in(train).user_factors, folded)
+
+
+def test_a_fit_in_another_thread_is_not_lost(parts, monkeypatch):
+    """A ranker whose model was fitted anew while it was built is not kept."""
+    train, _ = parts
+    model = tr.RG2(factors=4).fit(train)
+    other = tr.planted(80, 40, interactions=1500, random_state=5)
+    build, fitted = tr.RG2._build_ranker, []
+
+    def slow(self):
+        built = build(self)
+        if not fitted:
+            fitted.append(True)
+            model.fit(other)
+        return built
+
+    monkeypatch.setattr(tr.RG2, "_build_ranker", slow)
+    model.recommend([0])
+    np.testing.assert_array_equal(model.recommend([0, 1])[0], tr.RG2(factors=4).fit(other).recommend([0, 1])[0])
+
+
+def test_a_model_from_outside_can_be_copied_after_its_first_list(parts):
+    train, _ = parts
+    vectors = Vectors(np.ones((80, 2), np.float32), ItemVectors(np.ones((40, 2), np.float32)))
+    recommend(Ranker(train.users, train.items, train, vectors=vectors), [0])
+    again = pickle.loads(pickle.dumps(vectors))
+    assert recommend(Ranker(train.users, train.items, train, vectors=again), [0])[0].shape == (1, 10)
+
+
+def test_an_error_inside_a_ranker_is_the_one_that_is_seen():
+    class Broken:
+        @property
+        def ranker(self):
+            return self.nothing
+
+    with pytest.raises(AttributeError, match="nothing"):
+        ranker_of(Broken())
+
+
+def test_parts_that_do_not_fit_are_refused(parts):
+    train, _ = parts
+    vectors = Vectors(np.ones((3, 2), np.float32), ItemVectors(np.ones((40, 2), np.float32)))
+    with pytest.raises(ParameterError, match="vectors of 3 users and 40 items, and ids of 80 and 40"):
+        Ranker(train.users, train.items, train, vectors=vectors)
+    right = Vectors(np.ones((80, 2), np.float32), vectors.items)
+    with pytest.raises(ParameterError, match="scores in two ways"):
+        Ranker(train.users, train.items, train, vectors=right, scores=lambda users: users)
+
+
+def test_a_recommender_with_scores_alone_has_cold_users(parts):
+    train, _ = parts
+
+    class Flat(Recommender):
+        def fit(self, train, valid=None, callback=None):
+            self.train_ = train
+            return self
+
+        def scores(self, users):
+            return np.zeros((len(users), len(self.items)), dtype=np.float32)
+
+    emptied = train.select(train.by_user.row_of_entry() != 3, "a user without history")
+    assert np.isnan(Flat().fit(emptied).recommend([3], cold="nan")[1]).all()
 
 
 def test_a_folded_model_shares_what_does_not_depend_on_its_users(parts):

@@ -14,14 +14,15 @@ from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
 from taylorank.kernels.checked import checked_factors, checked_indices
 
-MASKED_SHARE = 0.2  # of a catalogue, below which the allowed items are laid out by themselves
+LAYOUT_COST = 6  # passes over an item's vector that laying it out takes, next to one of scoring it for up to 8 users
 REMEDY = "check the factors for values that are infinite or not a number"
 
 
 class ItemVectors:
     """Q (N, K) in single precision, laid out for the native kernel at its first use and kept so for the next.
 
-    One call of `top_k` reads Q once, however few its users are; laying it out anew each time would cost ten times that.
+    That takes as much memory again as Q. One call of `top_k` reads Q once, however few its users are; laying it out
+    anew each time would cost ten times that.
 
     >>> items = ItemVectors(np.array([[3.0, 1.0], [2.0, 5.0]]))
     >>> top_k(np.array([[0.0, 1.0]]), items, k=1)[0]
@@ -34,6 +35,9 @@ class ItemVectors:
 
     def __len__(self) -> int:
         return len(self.factors)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_panels": None}
 
     @cached_property
     def inverse_norms(self) -> NDArray[np.float32]:
@@ -105,7 +109,7 @@ def top_k(
     ids, scores = _empty_lists(len(P), min(k, len(Q)))
     if ids.shape[1]:
         rows = (None, None) if seen is None else checked_indices(seen, name="seen")
-        panels, lines = _chosen_panels(items, kept, may_rank, threads, lines=(a, b))
+        panels, lines = _chosen_panels(items, kept, may_rank, threads, users=len(P), lines=(a, b))
         try:
             backend.native.top_k(P, panels, *lines, *rows, ids, scores, threads=threads)
         except ValueError as error:
@@ -119,6 +123,7 @@ def _chosen_panels(
     allowed: NDArray[np.bool_] | None,
     threads: int,
     *,
+    users: int,
     lines: tuple[NDArray[np.float32] | None, ...],
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return panels of the items to rank, and scales, offsets and mask of what is in them.
@@ -127,7 +132,7 @@ def _chosen_panels(
     """
     if allowed is None:
         return items.panels(threads), (*lines, None)
-    if kept and np.count_nonzero(allowed) >= MASKED_SHARE * len(items):
+    if kept and len(items) * (1 + users / 8) <= np.count_nonzero(allowed) * (LAYOUT_COST + users / 8):
         return items.panels(threads), (*lines, allowed.view(np.uint8))
     chosen = np.flatnonzero(allowed).astype(np.int32)
     part = tuple(None if line is None else line[chosen] for line in lines)

@@ -22,6 +22,7 @@ from taylorank.solvers.svd import SvdState
 from taylorank.solvers.sweeps import SweepState
 
 State = SweepState | SvdState
+FORMAT = 2
 SECONDS_BETWEEN = 10.0
 
 
@@ -110,6 +111,7 @@ def open_checkpoint(
     """Open the checkpoint of a fit of `model` to `data`; the file of any other fit is refused."""
     parameters = {name: value for name, value in model.settled_params().items() if name not in OF_THE_MACHINE}
     identity = {
+        "format": FORMAT,
         "model": type(model).__name__,
         "parameters": parameters,
         "data": TrainingRecord(data).fingerprint,

@@ -23,13 +23,13 @@ class FactorModel(MixinBase):
 
     @property
     def user_factors(self) -> Floats:
-        """P, (M, K)."""
+        """P, (M, K); assign another array to change it, for lists go on from what is kept of this one."""
         factors: Floats = self._learned("user_factors_")
         return factors
 
     @property
     def item_factors(self) -> Floats:
-        """Q, (N, K)."""
+        """Q, (N, K); assign another array to change it, for lists go on from what is kept of this one."""
         factors: Floats = self._learned("item_factors_")
         return factors
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from taylorank.models.recommender import Lists, MixinBase, Recommender
 from taylorank.ranking import HistoryScores, Ranker, similar_items
 from taylorank.solvers.inverse import SingularError, Strip, invert_in_place
 from taylorank.system import available_memory
+from taylorank.torch_extra import uses_cuda
 
 BLOCK = 512
 MOST_ITEMS = 30_000  # limit of EASE where the free memory is unknown
@@ -35,21 +36,25 @@ class ItemWeights(MixinBase):
     def _build_ranker(self) -> Ranker:
         weights = self._learned("item_weights_")
         return self._ranker_with(
-            histories=_scores_by(weights),
+            histories=_scores_by(weights, self._score_rows()),
             similarities=lambda items: _dense(weights[items]),
-            contributions=lambda history, column: (_added(weights, history, column), 0.0),
+            contributions=lambda history, column: (history.by_user.indices, _added(weights, history, column), 0.0),
         )
+
+    def _score_rows(self) -> Callable[[sparse.csr_array], NDArray[Any]] | None:
+        """What scores rows of histories in place of a product on the CPU, if anything does."""
+        return None
 
     def similar_items(self, items: Sequence[Any], n: int = 10) -> Lists:
         """Return ids and weights W_ij > 0 of the n items j with the largest, itself left out."""
         return similar_items(self, items, n)
 
 
-def _scores_by(weights: Any) -> HistoryScores:
+def _scores_by(weights: Any, score: Callable[[sparse.csr_array], NDArray[Any]] | None) -> HistoryScores:
     """R W; a user is cold if the rows of W of all items in the history are empty."""
     has_weights = np.diff(weights.indptr) > 0 if sparse.issparse(weights) else weights.any(axis=1)
     return HistoryScores(
-        score=lambda rows: _dense(rows @ weights),
+        score=score or (lambda rows: _dense(rows @ weights)),
         is_cold=lambda rows: rows @ has_weights.astype(np.float32) == 0,
     )
 
@@ -71,7 +76,7 @@ class EASE(ItemWeights, Recommender):
     """Minimise ‖R − R W‖² + λ ‖W‖² with diag(W) = 0 (Steck, "Embarrassingly shallow autoencoders", WWW 2019).
 
     W_ij = −P_ij / P_jj off the diagonal, with P = (RᵀR + λ I)⁻¹, inverted in place: N³ operations, and 8 N² bytes (4
-    for half of P, 4 for W).
+    for half of P, 4 for W). `device` is "cpu", "cuda", or "auto": cuda where torch sees one.
 
     >>> from taylorank.data import planted
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
@@ -82,6 +87,7 @@ class EASE(ItemWeights, Recommender):
     regularization: float = 200.0
     _: KW_ONLY
     max_items: int | None = None
+    device: Literal["auto", "cpu", "cuda"] = "auto"
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
@@ -93,14 +99,29 @@ class EASE(ItemWeights, Recommender):
         check_parameters(self)
         if self.regularization == 0:
             raise ParameterError(f"regularization={self.regularization}", "use a number > 0, such as 200")
+        weights = self._solved_on_cuda(data) if uses_cuda(self.device) else self._solved(data, callback)
+        self.train_, self.item_weights_ = data, weights
+        return self
+
+    def _solved_on_cuda(self, data: Interactions) -> NDArray[np.float32]:
+        from taylorank.models.ease_cuda import ease_weights
+
+        return ease_weights(data, self.regularization)
+
+    def _solved(self, data: Interactions, callback: Any) -> NDArray[np.float32]:
         self._check_memory(data.n_items)
         strips = _gram_strips(data)
         for strip in strips:
             strip[np.diag_indices(strip.shape[1])] += self.regularization
         self._invert(strips, callback)
-        weights = _weights(strips)
-        self.train_, self.item_weights_ = data, weights
-        return self
+        return _weights(strips)
+
+    def _score_rows(self) -> Callable[[sparse.csr_array], NDArray[Any]] | None:
+        if not uses_cuda(self.device):
+            return None
+        from taylorank.models.ease_cuda import DeviceScores
+
+        return DeviceScores(self._learned("item_weights_"))
 
     def _invert(self, strips: list[Strip], callback: Callable[[FitProgress], object] | None) -> None:
         began = time.perf_counter()

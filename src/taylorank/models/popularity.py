@@ -39,7 +39,7 @@ class Popularity(Recommender):
             scores=lambda users: np.broadcast_to(counts, (len(users), len(counts))),
             cold_scores=counts,
             rankable=None,  # a count of 0 ranks last
-            contributions=lambda history, column: (np.zeros(history.nnz), float(counts[column])),
+            contributions=lambda history, column: (np.empty(0, dtype=np.int64), np.empty(0), float(counts[column])),
         )
 
     def fold_in(self, histories: Any) -> Self:

@@ -54,10 +54,18 @@ class Recommender:
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
+        self._drop_ranker()
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        self._drop_ranker()
+
+    def _drop_ranker(self) -> None:
         self.__dict__.pop("_ranker", None)
+        self.__dict__["_unchanged"] = object()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_ranker"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_ranker", "_unchanged")}
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
@@ -94,13 +102,17 @@ class Recommender:
         """The fitted model as ranking sees it; built once."""
         kept: Ranker | None = self.__dict__.get("_ranker")
         if kept is None:
-            kept = self.__dict__["_ranker"] = self._build_ranker()
+            before = self.__dict__.get("_unchanged")
+            kept = self._build_ranker()
+            if self.__dict__.get("_unchanged") is before:  # else another thread has changed the model meanwhile
+                self.__dict__["_ranker"] = kept
         return kept
 
     def _build_ranker(self) -> Ranker:
         if type(self).scores is Recommender.scores:
             raise AttributeError(f"{type(self).__name__} gives no scores")
-        return self._ranker_with(scores=self.scores)
+        lengths = self.seen.by_user.row_lengths
+        return self._ranker_with(scores=self.scores, cold_users=lambda users: lengths[users] == 0)
 
     def _ranker_with(self, **parts: Any) -> Ranker:
         """Return a ranker of the users and items of this model; `parts` are the fields that differ between models."""
@@ -147,7 +159,8 @@ class Recommender:
         """Return which items of the history of `user` contributed to the score of `item`, the n largest first.
 
         score = base + Σ contributions, for an exact fold-in of the history: the score of `recommend` where the fit has
-        converged (see `ranking.explanation`). For a user without history the popularity of the item is the base.
+        converged (see `ranking.explanation`); where the score is no inner product, of the inner product behind it. For
+        a user without history the popularity of the item is the base.
         """
         return explain(self, user, item, n=n)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -159,21 +160,17 @@ class RGFamily(Factors):
                 ItemVectors(self.item_factors),
                 scales=weights,
                 offsets=weights,
-                probability_rows=self._probability_rows,
+                probability_rows=partial(_probabilities, self._learned("proposal_"), self.item_factors),
                 fold_in=fold_in,
             )
         )
-
-    def _probability_rows(self, rows: Floats) -> NDArray[np.float32]:
-        p: NDArray[np.float32] = (self._learned("proposal_") * (1 + rows @ self.item_factors.T)).astype(np.float32)
-        return p
 
     def probabilities(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return p(y | x) = q_y (1 + o_xy) for users by position, (len(users), N), however the model ranks.
 
         Rows sum to 1; a value may be below 0, since nothing bounds o.
         """
-        return self._probability_rows(self.user_factors[users])
+        return _probabilities(self._learned("proposal_"), self.item_factors, self.user_factors[users])
 
     def path(
         self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -192,7 +189,10 @@ class RGFamily(Factors):
                 model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
                 model.penalty_ = path.penalty(share)
                 model.user_factors_, model.item_factors_ = path.factors(int(count), float(share))
-                yield model.fold_in(self.seen) if has_other_users else model
+                if has_other_users:  # than the SVD
+                    model.user_factors_ = np.zeros((len(self.users), int(count)), dtype=model.item_factors.dtype)
+                    model = model.fold_in(self.seen)
+                yield model
 
 
 class RG2(RGFamily, FactorModel, Recommender):
@@ -251,6 +251,12 @@ class RGX(RGFamily, FactorModel, Recommender):
     """
 
     objective: ClassVar[type[RG]] = RGXObjective
+
+
+def _probabilities(proposal: NDArray[np.float64], item_factors: Floats, rows: Floats) -> NDArray[np.float32]:
+    """q_y (1 + o_xy) for rows of P, (B, N)."""
+    p: NDArray[np.float32] = (proposal * (1 + rows @ item_factors.T)).astype(np.float32)
+    return p
 
 
 def penalty_of(objective: RG, regularization: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from taylorank.objectives import RG2Objective, proposal, rg_objective, sampled_r
 from taylorank.ranking import Ranker, Vectors
 from taylorank.solvers.row_als import Method, RowObjective
 
+Formula = Callable[[NDArray[np.float32], NDArray[np.float32], float], NDArray[np.float32]]
 STEEPEST = 1e-3  # the least 1 − o/n; beyond it the probability goes on rising linearly
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class SampledFamily(Rows):
     num_threads: int | None = None
 
     make_objective: ClassVar[Callable[..., RowObjective]]
+    probabilities_of: ClassVar[Formula]
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **FACTOR_SHAPES,
         "proposal_": ("items",),
@@ -84,31 +86,61 @@ class SampledFamily(Rows):
 
     def _build_ranker(self) -> Ranker:
         """By o for the lift, and for the probability if the proposal is uniform; else by the probability itself."""
+        stated = Stated(self.item_factors, self._learned("proposal_"), self.negatives, type(self).probabilities_of)
+        factors = discounts(self.item_popularity, self.popularity_discount).astype(np.float32)
         ranks_by_o = self.ranking == "lift" or self.proposal_exponent == self.popularity_discount == 0
         return self._ranker_with(
             vectors=Vectors(
                 self.user_factors,
                 ItemVectors(self.item_factors),
-                score_rows=None if ranks_by_o else self._discounted_rows,
-                probability_rows=self._probability_rows,
+                score_rows=None if ranks_by_o else stated.discounted(factors),
+                probability_rows=stated,
                 fold_in=self._fold_in(),
             )
         )
 
-    def _discounted_rows(self, rows: Floats) -> NDArray[np.float32]:
-        ranked = self._probability_rows(rows)
-        ranked *= discounts(self.item_popularity, self.popularity_discount).astype(np.float32)
-        return ranked
-
-    def _probability_rows(self, rows: Floats) -> NDArray[np.float32]:
-        return self._probabilities((rows @ self.item_factors.T).astype(np.float32, copy=False))
-
     def probabilities(self, users: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return p(y | x) for users by position, (len(users), N), however the model ranks."""
-        return self._probability_rows(self.user_factors[users])
+        stated = self.ranker.probabilities_of(users)
+        return np.asarray(stated, dtype=np.float32)
 
-    def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
-        raise AttributeError(f"{type(self).__name__} gives no probabilities")
+
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """From rows of P to the probabilities that their scores stand for, (B, N), at what was learned in one fit."""
+
+    item_factors: Floats
+    proposal: NDArray[np.float64]
+    negatives: float
+    formula: Formula
+    factors: NDArray[np.float32] | None = None  # that multiply each item's
+
+    def discounted(self, factors: NDArray[np.float32]) -> Stated:
+        """Return the same times `factors`."""
+        return replace(self, factors=factors)
+
+    def __call__(self, rows: Floats) -> NDArray[np.float32]:
+        """Return the probabilities of all items for rows of P."""
+        o = (rows @ self.item_factors.T).astype(np.float32, copy=False)
+        p = self.formula(o, self.proposal.astype(np.float32), self.negatives)
+        return p if self.factors is None else p * self.factors
+
+
+def sampled_rg2_probabilities(o: NDArray[np.float32], q: NDArray[np.float32], n: float) -> NDArray[np.float32]:
+    """q (1 + o) / (1 − o/n)."""
+    p: NDArray[np.float32] = q * (1 + o)
+    p /= np.maximum(1 - o / np.float32(n), np.float32(STEEPEST))
+    return p
+
+
+def sampled_rgx_probabilities(o: NDArray[np.float32], q: NDArray[np.float32], n: float) -> NDArray[np.float32]:
+    """q (1 + β o' − α s) / (1 − α o'), o' = o − q·o, with the s that makes each row sum to 1."""
+    alpha = np.float32(1 / (n + 1))
+    o = o - (o @ q)[:, None]
+    weight = q / np.maximum(1 - alpha * o, np.float32(STEEPEST))
+    p: NDArray[np.float32] = weight * (1 + (1 - alpha) * o)
+    p -= weight * ((p.sum(axis=1) - 1) / weight.sum(axis=1))[:, None]  # α s
+    return p
 
 
 class SampledRG2(SampledFamily, WeightedRows, FactorModel, Recommender):
@@ -142,12 +174,7 @@ class SampledRG2(SampledFamily, WeightedRows, FactorModel, Recommender):
     """
 
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rg2_objective)
-
-    def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return q (1 + o) / (1 − o/n)."""
-        p: NDArray[np.float32] = self._learned("proposal_").astype(np.float32) * (1 + o)
-        p /= np.maximum(1 - o / np.float32(self.negatives), np.float32(STEEPEST))
-        return p
+    probabilities_of: ClassVar[Formula] = staticmethod(sampled_rg2_probabilities)
 
 
 class SampledRGX(SampledFamily, WeightedRows, FactorModel, Recommender):
@@ -158,13 +185,4 @@ class SampledRGX(SampledFamily, WeightedRows, FactorModel, Recommender):
     """
 
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rgx_objective)
-
-    def _probabilities(self, o: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return q (1 + β o' − α s) / (1 − α o'), o' = o − q·o, with the s that makes each row sum to 1."""
-        q = self._learned("proposal_").astype(np.float32)
-        alpha = np.float32(1 / (self.negatives + 1))
-        o = o - (o @ q)[:, None]
-        weight = q / np.maximum(1 - alpha * o, np.float32(STEEPEST))
-        p: NDArray[np.float32] = weight * (1 + (1 - alpha) * o)
-        p -= weight * ((p.sum(axis=1) - 1) / weight.sum(axis=1))[:, None]  # α s
-        return p
+    probabilities_of: ClassVar[Formula] = staticmethod(sampled_rgx_probabilities)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +19,7 @@ from taylorank.ranking import Ranker, Vectors
 from taylorank.solvers import SweepState, solve_row_als
 from taylorank.solvers.row_als import Method, RowObjective
 
+OF_THE_USERS = ("train_", "user_factors_", "history_", "_record")  # which a fold-in does without
 METHODS = ("auto", "cholesky", "cg", "blocks")
 
 if TYPE_CHECKING:
@@ -70,7 +72,11 @@ class WeightedRows(Factors):
         return solve_row_als(objective, self.factors, sweeps=sweeps, method=self.solver, start=start)
 
     def _fold_in(self) -> RowFoldIn:
-        return RowFoldIn(self.item_factors, self._objective)
+        """The fold-in of this fit: a copy of the model that no later fit and no parameter set later reaches."""
+        other = copy.copy(self)
+        for name in OF_THE_USERS:
+            other.__dict__.pop(name, None)
+        return RowFoldIn(self.item_factors, other._objective)
 
     def _build_ranker(self) -> Ranker:
         items = ItemVectors(self.item_factors)

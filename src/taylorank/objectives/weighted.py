@@ -140,12 +140,12 @@ def wrmf_objective(data: Interactions, *, alpha: float, regularization: float) -
     strengths = strengths_of(data)
     return Weighted(
         data.by_user,
-        _constant(1.0, data.n_users),
-        _constant(1.0, data.n_items),
+        np.ones(data.n_users),
+        np.ones(data.n_items),
         alpha * strengths,
         1 + alpha * strengths,
-        _constant(regularization, data.n_users),
-        _constant(regularization, data.n_items),
+        np.full(data.n_users, float(regularization)),
+        np.full(data.n_items, float(regularization)),
         data.nnz + alpha * float(data.strengths.sum(dtype=np.float64)),
     )
 
@@ -158,19 +158,14 @@ def ials_objective(data: Interactions, *, unobserved_weight: float, regularizati
     per_item = np.bincount(data.by_user.indices, minlength=data.n_items) + unobserved_weight * data.n_users
     return Weighted(
         data.by_user,
-        _constant(unobserved_weight, data.n_users),
-        _constant(1.0, data.n_items),
+        np.full(data.n_users, float(unobserved_weight)),
+        np.ones(data.n_items),
         strengths,
         strengths,
         regularization * _power(per_user, nu),
         regularization * _power(per_item, nu),
         float(data.strengths.sum(dtype=np.float64)),
     )
-
-
-def _constant(value: float, count: int) -> NDArray[np.float64]:
-    """The same number for all, which takes no memory."""
-    return np.broadcast_to(np.float64(value), (count,))
 
 
 def _power(counts: Floats, exponent: float) -> NDArray[np.float64]:

@@ -1,5 +1,8 @@
 """From scores to ranked lists, and from ranked lists to metrics."""
 
+from typing import Any
+
+from taylorank.errors import warn_caller
 from taylorank.ranking.evaluated import EvaluatedUsers, Evaluation
 from taylorank.ranking.evaluation import evaluate
 from taylorank.ranking.expected_ndcg import regret
@@ -34,3 +37,10 @@ __all__ = [
     "similar_items",
     "similar_users",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Scorer":  # its name before it was a property `ranker`
+        warn_caller("ranking.Scorer is deprecated; write ranking.Rankable", DeprecationWarning)
+        return Rankable
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

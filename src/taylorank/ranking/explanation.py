@@ -51,10 +51,10 @@ def explain(model: Rankable, user: Any, item: Any, *, n: int | None = 10) -> Exp
         base = float(ranker.popular_scores[column])
         return Explanation(ranker.items.take(np.empty(0, dtype=np.int64)), np.empty(0), base, base)
     history = _history(ranker.seen, row)
-    contributions, base = _contributions(ranker, history, column)
+    items, contributions, base = _contributions(ranker, history, column)
     order = np.argsort(-contributions, kind="stable")[:n]
     score = base + float(contributions.sum())
-    return Explanation(ranker.items.take(history.by_user.indices[order]), contributions[order], base, score)
+    return Explanation(ranker.items.take(items[order]), contributions[order], base, score)
 
 
 def _history(seen: Interactions, row: int) -> Interactions:
@@ -63,8 +63,8 @@ def _history(seen: Interactions, row: int) -> Interactions:
     return Interactions(one, Ids(seen.user_ids[row : row + 1]), seen.items)
 
 
-def _contributions(ranker: Ranker, history: Interactions, column: int) -> tuple[Floats, float]:
-    """What each item of the history adds to the score of `column`, and the score without history."""
+def _contributions(ranker: Ranker, history: Interactions, column: int) -> tuple[NDArray[Any], Floats, float]:
+    """Items of the history, what each adds to the score of `column`, and the score without history."""
     vectors = ranker.vectors
     if ranker.contributions is not None:
         return ranker.contributions(history, column)
@@ -73,4 +73,4 @@ def _contributions(ranker: Ranker, history: Interactions, column: int) -> tuple[
     scale = 1.0 if vectors.scales is None else float(vectors.scales[column])
     base = 0.0 if vectors.offsets is None else float(vectors.offsets[column])
     vector = scale * vectors.items.factors[column].astype(np.float64)
-    return vectors.fold_in.contributions(history, vector), base
+    return history.by_user.indices, vectors.fold_in.contributions(history, vector), base

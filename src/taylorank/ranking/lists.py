@@ -12,7 +12,7 @@ from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import top_k, top_k_scores
 from taylorank.ranking.masks import Hidden, dense_block, hide, not_a_number
-from taylorank.ranking.ranker import Best, DeviceRanking, Mask, Positions, Ranker, Vectors
+from taylorank.ranking.ranker import Best, Mask, Positions, Ranker, RanksOnDevice, Vectors
 
 BestOf = Callable[[Positions, int], Best]
 BLOCK_USERS = 8192  # ranked at a time by inner products, of which only the lists are held
@@ -110,7 +110,7 @@ def _by_scores(ranker: Ranker, hidden: Hidden, allowed: Mask | None) -> BestOf:
     return best
 
 
-def _on_device(rank: DeviceRanking, vectors: Vectors, on_cpu: BestOf, hidden: Hidden, allowed: Mask | None) -> BestOf:
+def _on_device(rank: RanksOnDevice, vectors: Vectors, on_cpu: BestOf, hidden: Hidden, allowed: Mask | None) -> BestOf:
     """Rank on the device; users whose lists it leaves undecided are ranked on the CPU, one by one."""
 
     def best(users: Positions, k: int) -> Best:

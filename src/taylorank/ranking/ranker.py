@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from taylorank.data import CSR, Ids, Interactions
-from taylorank.errors import DataError, ParameterError, TaylorankError, warn_caller
+from taylorank.errors import DataError, ParameterError, warn_caller
 from taylorank.kernels import ItemVectors
 from taylorank.ranking.rows import are_consecutive, take_rows
 
@@ -59,7 +59,7 @@ class FoldIn(Protocol):
         ...
 
 
-class DeviceRanking(Protocol):
+class RanksOnDevice(Protocol):
     """Ranks rows of user vectors on a device, and marks the rows that the CPU must decide (ties, not a number)."""
 
     def __call__(
@@ -161,8 +161,10 @@ class Ranker:
     probabilities
         From users to p(y | x), (B, N), for models without vectors that give probabilities.
     similarities, contributions
-        For models without vectors: from B items to their similarities with all items, (B, N); and, from the history of
-        one user and an item, what each item of the history adds to the score, and the score without history.
+        For models without vectors: how close all items are to some, (B, N); and, from the history of one user and an
+        item, (items of the history, what each adds to the score, what is there without them).
+    cold_users
+        For models that are a function of users: which of them the model knows nothing of; by default nobody.
     on_device
         Ranks rows of user vectors on an accelerator, if one is used.
     name
@@ -182,10 +184,24 @@ class Ranker:
     cold_scores: NDArray[np.float32] | None = None
     probabilities: Callable[[Positions], Scores] | None = None
     similarities: Callable[[Positions], Scores] | None = None
-    contributions: Callable[[Interactions, int], tuple[NDArray[np.float64], float]] | None = None
-    on_device: DeviceRanking | None = None
+    contributions: Callable[[Interactions, int], tuple[Positions, NDArray[np.float64], float]] | None = None
+    cold_users: Callable[[Positions], Mask] | None = None
+    on_device: RanksOnDevice | None = None
     name: str = "the model"
     num_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit together."""
+        if sum(part is not None for part in (self.scores, self.vectors, self.histories)) > 1:
+            raise ParameterError(f"the ranker of {self.name} scores in two ways", "give scores, vectors or histories")
+        if self.vectors is not None:
+            found = (len(self.vectors.users), len(self.vectors.items))
+            if found != (len(self.users), len(self.items)):
+                raise ParameterError(
+                    f"{self.name} has vectors of {found[0]:,} users and {found[1]:,} items, and ids of "
+                    f"{len(self.users):,} and {len(self.items):,}",
+                    "give one row for each",
+                )
 
     @property
     def ranker(self) -> Ranker:
@@ -224,11 +240,11 @@ class Ranker:
             return cold
         if self.histories is not None:
             return self.histories.is_cold(self._history_rows(users))
-        return np.zeros(len(users), dtype=bool)
+        return np.zeros(len(users), dtype=bool) if self.cold_users is None else self.cold_users(users)
 
     def _history_rows(self, users: Positions) -> sparse.csr_array:
         if not self.seen.nnz:
-            raise DataError("this model was saved without the histories of its users", "fold_in their histories")
+            raise DataError("the model has no histories of its users", "fold_in their histories")
         return take_rows(self.seen.by_user, users).to_scipy()
 
     @cached_property
@@ -259,12 +275,9 @@ class Ranker:
 
 def ranker_of(model: Rankable) -> Ranker:
     """Return the ranker of a model."""
-    try:
-        ranker = model.ranker
-    except AttributeError as error:
-        if isinstance(error, TaylorankError):  # the model is not fitted
-            raise
+    if not (hasattr(type(model), "ranker") or "ranker" in getattr(model, "__dict__", ())):
         return _of_scorer(model)
+    ranker = model.ranker
     if not isinstance(ranker, Ranker):
         raise DataError(f"{type(model).__name__}.ranker is no Ranker", "build one with taylorank.ranking.Ranker")
     return ranker
@@ -275,7 +288,7 @@ def _of_scorer(model: Any) -> Ranker:
     if not all(hasattr(model, part) for part in ("users", "items", "seen", "scores")):
         raise ParameterError(f"{name} cannot be ranked", "give it a property `ranker`, see taylorank.ranking.Ranker")
     warn_caller(
-        f"{name} is ranked by its users, items, seen and scores; give it a property `ranker` instead",
+        f"{name} is ranked by its users, items, seen and scores alone; give it a property `ranker` instead",
         DeprecationWarning,
     )
     return Ranker(model.users, model.items, model.seen, scores=model.scores, name=name)

@@ -74,11 +74,6 @@ def top_k_of(
     return columns, values, undecided
 
 
-def is_there() -> bool:
-    """Return whether there is a CUDA device."""
-    return bool(torch.cuda.is_available())
-
-
 def _masked(
     scores: torch.Tensor, seen: CSR | None, allowed: NDArray[np.bool_] | None, start: int, stop: int
 ) -> torch.Tensor:

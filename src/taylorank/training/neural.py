@@ -133,12 +133,13 @@ class Neural(FactorModel, Recommender):
         require_torch()
         from taylorank.training.restore import SequenceFoldIn, device_ranking, tree_row_scores
 
+        fitted = copy.copy(self)  # which no later fit and no parameter set later reaches
         vectors = replace(
             vectors,
-            score_rows=None if self.ranks_by_products else functools.partial(tree_row_scores, self),
-            fold_in=SequenceFoldIn(self) if self._reads_histories else None,
+            score_rows=None if self.ranks_by_products else functools.partial(tree_row_scores, fitted),
+            fold_in=SequenceFoldIn(fitted) if self._reads_histories else None,
         )
-        return self._ranker_with(vectors=vectors, on_device=device_ranking(self))
+        return self._ranker_with(vectors=vectors, on_device=device_ranking(fitted))
 
     @property
     def _reads_histories(self) -> bool:

@@ -122,7 +122,7 @@ def _epoch(loop: Loop, monitor: FitMonitor, now: Callable[[], Neural]) -> bool:
 
 
 def _tensors(arrays: dict[str, NDArray[Any]]) -> dict[str, torch.Tensor]:
-    return {name: torch.as_tensor(value) for name, value in arrays.items()}
+    return {name: torch.tensor(value) for name, value in arrays.items()}  # a copy: training writes into it
 
 
 def make_loop(model: Neural, parts: Parts, data: Interactions, device: str) -> Loop:
