@@ -56,6 +56,11 @@ BENCHMARKS = {
     "sequential": Benchmark(
         "quality.sequential", "SASRec, leave-one-out, full ranking.", "ml-1m.npz --loss softmax --json sasrec.json"
     ),
+    "negatives": Benchmark(
+        "quality.negatives",
+        "Sampled softmax and NCE against the number of draws.",
+        "gowalla-train.npz gowalla-test.npz --json negatives.json",
+    ),
     "published-split": Benchmark(
         "quality.published_split",
         "A composition with given settings on a published split.",
