@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ class DeviceScores:
     def __call__(self, rows: sparse.csr_array) -> NDArray[Any]:
         """Return the scores of all items, (B, N)."""
         indptr, indices, data = (torch.tensor(part, device="cuda") for part in (rows.indptr, rows.indices, rows.data))
-        histories = torch.sparse_csr_tensor(indptr, indices, data, size=rows.shape)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that this layout is in beta
+            histories = torch.sparse_csr_tensor(indptr, indices, data, size=rows.shape, check_invariants=False)
         scores: NDArray[Any] = (histories @ self.weights).cpu().numpy()
         return scores
