@@ -12,6 +12,7 @@ from research.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED, Claim, deci
 from research.pages.claim_figures import FOLDER, chart, draw_claims, has_figure, rows
 from research.pages.claims import PILOT, made, page
 from research.places import HERE, Places
+from taylorank import losses
 from taylorank.errors import ParameterError
 
 FILES = HERE.records / "claims"
@@ -142,6 +143,14 @@ def test_figures_show_the_numbers(tmp_path):
         assert values
     (file,) = draw_claims(with_figures[:1], tmp_path / FOLDER)
     assert file.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_table_of_losses_says_of_dcg_what_the_claim_found():
+    found = KEPT["sparse-losses-dcg-consistent"]
+    assert found["verdict"] == HOLDS
+    for name, row in found["numbers"].items():
+        assert row["order kept"] == 1
+        assert losses.get(name).properties.dcg == "yes"
 
 
 def test_the_same_seed_gives_the_same_numbers():
