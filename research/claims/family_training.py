@@ -212,7 +212,7 @@ CLAIMS = (
         judge=judge_epochs,
         change={"slow": 30.0, "sets": 4},
         change_in_words="learning rates of softmax divided by 30",
-        correction="Where one of both is reversed beyond noise, that is what was seen.",
+        correction="One of both is the other way round, beyond noise.",
         needs_torch=True,
     ),
     Claim(

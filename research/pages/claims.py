@@ -58,6 +58,7 @@ PILOT = (
     "softmax-bears-larger-rates",
     "nce-plateaus",
     "warm-start-from-softmax",
+    "cost-of-a-sweep",
     "rgx-closer-to-softmax",
     "als-linear",
     "nce-plateaus-on-ml-1m",
