@@ -47,6 +47,15 @@ SUMMARY_2026 = Paper(
 PAPERS = (PU_2025, PU_2024, SUMMARY_2025, SUMMARY_2026)
 
 
+def is_cited(paper: Paper, source: str) -> bool:
+    """Return whether a source cites the paper itself; that of a summary does not cite what it is a summary of.
+
+    >>> [str(paper) for paper in PAPERS if is_cited(paper, f"{SUMMARY_2025}, Key results; {PU_2024}, Eq. 4")]
+    ['Pu et al. 2024', 'summary of Pu et al. 2025']
+    """
+    return any(cited.strip().startswith(paper.short) for cited in source.split(";"))
+
+
 def references() -> str:
     """Return the list of all of them, as a page shows it."""
     return "\n".join(f"- **{paper}**: {paper.full} ({paper.about})." for paper in PAPERS)

@@ -14,18 +14,19 @@ GROUP = "Algorithms"
 EXACT = 1e-9
 
 
-def constant_scores(seed: int, *, corrected: str = "all") -> Numbers:
-    """Loss of scores that are equal for all items, over the loss of zero scores, with both weights."""
-    R = binary_matrix(np.random.default_rng(seed), 20, 15)
+def constant_scores(seed: int, *, noise: float = 0.0) -> Numbers:
+    """Loss of scores that are equal for all items, but for `noise`, over that of zero scores, with both weights."""
+    rng = np.random.default_rng(seed)
+    R = binary_matrix(rng, 20, 15)
     counts, N = R.sum(axis=1, keepdims=True), R.shape[1]
     S = targets(R, np.full(N, 1 / N))
-    o = np.broadcast_to(N / counts - 1, R.shape)
+    o = N / counts - 1 + noise * rng.standard_normal(R.shape)
     weights = {"printed": counts * R / (2 * N), "all": np.broadcast_to(counts / (2 * N), R.shape)}
 
     def loss(W: Floats) -> float:
         return float((W * (o - S) ** 2).sum() / (W * S**2).sum())
 
-    return {"printed weights": loss(weights["printed"]), "weights on all pairs": loss(weights[corrected])}
+    return {"printed weights": loss(weights["printed"]), "weights on all pairs": loss(weights["all"])}
 
 
 def judge_constant(n: Numbers) -> Judgement:
@@ -170,8 +171,8 @@ CLAIMS = (
         method="The loss of scores that are the same for all items, under these weights and with weights on all pairs.",
         experiment=constant_scores,
         judge=judge_constant,
-        change={"corrected": "printed"},
-        change_in_words="the printed weights in place of the corrected ones",
+        change={"noise": 1.0},
+        change_in_words="scores that differ among the items of a user",
         correction="W_xy = |I_x|/2N for all pairs (Eq. 23). As printed, pairs that were not observed weigh nothing, "
         "and ranking nothing at all is optimal.",
     ),

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 Numbers = dict[str, Any]
 
 HOLDS = "holds"
 CORRECTED = "holds with a correction"
 FAILS = "fails"
+UNDECIDED = "not decided"
 UNTESTED = "not testable here"
-VERDICTS = (HOLDS, CORRECTED, FAILS, UNTESTED)
+VERDICTS = (HOLDS, CORRECTED, FAILS, UNDECIDED, UNTESTED)
 
 DIGITS = 6
 
@@ -43,8 +45,8 @@ class Claim:
     """One statement, and how it is put to the test.
 
     `experiment(seed, **settings)` measures; `judge(numbers)` decides. `change` are settings of the experiment under
-    which the verdict must be another one, so that a verdict which nothing can move is noticed. Where the numbers are
-    seconds, or take an hour to get, `change` is a function of numbers instead, and no test depends on a clock.
+    which the verdict must be another one, so that a verdict which nothing can move is noticed. There are none where
+    the numbers are seconds (`timed`) or took hours of training: tests judge numbers made up for them instead.
     """
 
     id: str
@@ -54,27 +56,31 @@ class Claim:
     method: str
     experiment: Callable[..., Numbers]
     judge: Callable[[Numbers], Judgement]
-    change: Mapping[str, Any] | Callable[[Numbers], Numbers]
-    change_in_words: str
+    change: Mapping[str, Any] | None = None
+    change_in_words: str = ""
     correction: str = ""
     needs_torch: bool = False
     heavy: bool = False
+    timed: bool = False  # the numbers are seconds, which differ from run to run
     figure: Figure | None = None
-
-    @property
-    def timed(self) -> bool:
-        """Whether the numbers are seconds, so that they differ from run to run."""
-        return callable(self.change) and not self.heavy
 
     def measure(self, seed: int = 0) -> Numbers:
         """Return the numbers, as JSON holds them."""
         return _plain_numbers(self.experiment(seed))
 
-    def measure_changed(self, seed: int = 0, *, numbers: Numbers | None = None) -> Numbers:
-        """Return the numbers of the changed experiment; a function changes `numbers` that were measured."""
-        if callable(self.change):
-            return _plain_numbers(self.change(dict(self.measure(seed) if numbers is None else numbers)))
+    def measure_changed(self, seed: int = 0) -> Numbers:
+        """Return the numbers of the changed experiment."""
+        assert self.change is not None, f"{self.id} has no other setting"
         return _plain_numbers(self.experiment(seed, **self.change))
+
+
+def in_errors(differences: NDArray[Any]) -> float:
+    """Return the mean in units of its standard error.
+
+    >>> round(in_errors(np.array([1.0, 2.0, 3.0])), 2)
+    3.46
+    """
+    return float(differences.mean() / (differences.std(ddof=1) / np.sqrt(len(differences)) + 1e-12))
 
 
 def decide(printed: bool, corrected: bool = False) -> str:

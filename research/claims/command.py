@@ -16,12 +16,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from research.claims import CLAIMS, VERDICTS, claim_named, run_claims
 from research.claims.run import write_claims
 from research.claims.seeds import steady_claims, varying
+from research.papers import PAPERS, is_cited
 from taylorank.cli.options import command_line
 from taylorank.data.shuffle import check_seed
 from taylorank.output import output_folder
 
 VERDICT_WIDTH = max(map(len, VERDICTS))
-STYLES = dict(zip(VERDICTS, ("green", "yellow", "red", "dim"), strict=True))
+STYLES = dict(zip(VERDICTS, ("green", "yellow", "red", "magenta", "dim"), strict=True))
 
 
 def claims(
@@ -49,7 +50,9 @@ def claims(
     check_seed(seed)
     if only_list:
         for name in chosen or CLAIMS:
-            console.print(f"[bold]{name}[/bold]  {CLAIMS[name].statement}  [dim]({CLAIMS[name].source})[/dim]")
+            claim = CLAIMS[name]
+            console.print(f"[bold]{name}[/bold]  {escape(claim.statement)}  [dim]({escape(claim.source)})[/dim]")
+        _print_papers([CLAIMS[name].source for name in chosen or CLAIMS], console)
         return
     if seeds is not None:
         wanted = [CLAIMS[name] for name in chosen] or steady_claims()
@@ -77,6 +80,14 @@ def _run(chosen: list[str], seed: int, console: Console) -> list[dict[str, Any]]
         )
 
 
+def _print_papers(sources: list[str], console: Console) -> None:
+    """Print the whole reference of every paper that is cited."""
+    console.print()
+    for paper in PAPERS:
+        if any(is_cited(paper, source) for source in sources):
+            console.print(f"{paper}: {paper.full}", markup=False)
+
+
 def _report(records: list[dict[str, Any]], console: Console, *, with_reasons: bool) -> None:
     width = max(len(record["id"]) for record in records)
     for record in records:
@@ -85,8 +96,9 @@ def _report(records: list[dict[str, Any]], console: Console, *, with_reasons: bo
         console.print(f"{verdict}  {record['id']:<{width}}  {record['seconds']:5.1f} s  {source}")
     if with_reasons:
         for record in records:
-            console.print(f"\n{record['id']}: {record['statement']}", markup=False)
+            console.print(f"\n{record['id']}: {record['statement']} ({record['source']})", markup=False)
             console.print(f"  {record['verdict']}: {record['reason']}", markup=False)
+    _print_papers([record["source"] for record in records], console)
     counts = Counter(record["verdict"] for record in records)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     console.print(f"\n{len(records)} claims in {sum(record['seconds'] for record in records):.0f} s: {summary}")

@@ -14,7 +14,6 @@ from research.reproduce.paired import PairedTests
 from research.reproduce.tables import RECOMMENDATION, TABLES
 from taylorank.report.record import Record
 
-FACTOR = 2.5  # changes a verdict
 Pair = tuple[str, str, str]  # two models and a metric
 
 
@@ -33,11 +32,10 @@ def gains(found: Gathered, model: str, other: str) -> list[float]:
     return [found.values[model][metric].mean / found.values[other][metric].mean - 1 for metric in RECOMMENDATION]
 
 
-def gains_and_p_values(places: Places, models: Sequence[str], rivals: Sequence[str], *, changed: bool) -> Numbers:
+def gains_and_p_values(places: Places, models: Sequence[str], rivals: Sequence[str]) -> Numbers:
     """Each model's gain over the best rival of a column and its p, paired over users, on the seeds that all have.
 
-    `changed` multiplies or divides the models' values so that the verdict changes. The numbers hold what is missing
-    instead where some have not been run, or not been tested against each other.
+    The numbers hold what is missing instead where some have not been run, or not been tested against each other.
     """
     found = gather(TABLES["ml-1m"], places)
     missing = [name for name in (*models, *rivals) if name not in found.values]
@@ -53,10 +51,6 @@ def gains_and_p_values(places: Places, models: Sequence[str], rivals: Sequence[s
     gain = {
         name: [mean[name][column] / mean[rival][column] - 1 for column, rival in enumerate(best)] for name in models
     }
-    if changed:
-        factor = 1 / FACTOR if min(map(min, gain.values())) > 0 else FACTOR
-        gain = {name: [factor * (1 + x) - 1 for x in of_model] for name, of_model in gain.items()}
-        p = dict.fromkeys(p, 1e-4)
     return {
         "seeds": seeds,
         "rivals": best,

@@ -96,7 +96,7 @@ CLAIMS = (
         group=GROUP,
         source=f"{SUMMARY_2026}, Key results, Mechanism 1, Foundational learning",
         statement="The Jacobian of the prediction has a spectral norm of at most ½ for softmax, more for the sparse "
-        "losses (1 for sparsemax, 2^(α−2) for entmax) and at most ¼ for NCE's sigmoid.",
+        "losses (1 for sparsemax, 2^(α−2) for entmax, α ≤ 2) and at most ¼ for NCE's sigmoid.",
         method="Central differences at random scores of several sizes, and climbs towards the largest norm.",
         experiment=largest_norms,
         judge=judge_norms,

@@ -59,12 +59,6 @@ def _row(values: list[float]) -> str:
     return ", ".join(f"{value:.4f}" for value in values)
 
 
-def other_side(n: Numbers) -> Numbers:
-    """The values of NCE two and a half times as high if they end below those of sampled softmax, else as low."""
-    factor = 2.5 if n["nce"][-1] < 0.97 * n["sampled-softmax-all"][-1] else 0.4
-    return {**n, "nce": [factor * value for value in n["nce"]]}
-
-
 def cleaned(name: str) -> Interactions:
     """Return a data set as the papers clean it, from NAME-paper.npz in a data folder if it is there.
 
@@ -154,8 +148,6 @@ CLAIMS = (
         "per positive, the best of three learning rates on validation data; test NDCG@10.",
         experiment=by_negatives_on_movielens,
         judge=judge_ceiling,
-        change=other_side,
-        change_in_words="values of NCE two and a half times as high, or as low where it is not behind",
         correction="The numbers show no ceiling that belongs to NCE alone.",
         needs_torch=True,
         heavy=True,

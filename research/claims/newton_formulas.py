@@ -10,22 +10,24 @@ from research.papers import PU_2024
 
 GROUP = "Algorithms"
 EXACT = 1e-6
+OTHER_LOSS = "a loss whose squares weigh twice at the observed pairs, for which no Gram matrix can stand"
 
 
-def parts(seed: int, rank: int = 3) -> tuple[Floats, Floats, Floats, Floats]:
+def parts(seed: int, *, rank: int = 3, users: int = 9, items: int = 7) -> tuple[Floats, Floats, Floats, Floats]:
     """Return R, |I_u|, P and Q."""
     rng = np.random.default_rng(seed)
-    R = binary_matrix(rng, 9, 7)
-    return R, R.sum(axis=1), rng.standard_normal((9, rank)), rng.standard_normal((7, rank))
+    R = binary_matrix(rng, users, items)
+    return R, R.sum(axis=1), rng.standard_normal((users, rank)), rng.standard_normal((items, rank))
 
 
-def loss(R: Floats, P: Floats, Q: Floats) -> float:
-    """Return −Σ_D o + Σ_u (|I_u|/2N) Σ_i (o + 1)²."""
+def loss(R: Floats, P: Floats, Q: Floats, observed_weight: float) -> float:
+    """Return −Σ_D o + Σ_u (|I_u|/2N) Σ_i (o + 1)²; `observed_weight` weighs the squares at the observed pairs."""
     o = P @ Q.T
-    return float(-(R * o).sum() + (R.sum(axis=1) @ (o + 1) ** 2).sum() / (2 * R.shape[1]))
+    squares = np.where(R > 0, observed_weight, 1.0) * (o + 1) ** 2
+    return float(-(R * o).sum() + (R.sum(axis=1) @ squares).sum() / (2 * R.shape[1]))
 
 
-def slopes(R: Floats, P: Floats, Q: Floats) -> tuple[Floats, Floats]:
+def slopes(R: Floats, P: Floats, Q: Floats, observed_weight: float) -> tuple[Floats, Floats]:
     """Return the gradients of the loss by central differences."""
     found = []
     for side in (P, Q):
@@ -35,19 +37,19 @@ def slopes(R: Floats, P: Floats, Q: Floats) -> tuple[Floats, Floats]:
             values = []
             for step in (1e-5, -1e-5):
                 side[place] = kept + step
-                values.append(loss(R, P, Q))
+                values.append(loss(R, P, Q, observed_weight))
             side[place] = kept
             G[place] = (values[0] - values[1]) / 2e-5
         found.append(G)
     return found[0], found[1]
 
 
-def gradients(seed: int, *, corrected: str = "exact") -> Numbers:
+def gradients(seed: int, *, observed_weight: float = 1.0) -> Numbers:
     """Printed and corrected gradients with respect to the embeddings against central differences."""
     R, counts, P, Q = parts(seed)
     N, rank = R.shape[1], P.shape[1]
     tilde = np.full(rank, -1 / np.sqrt(rank))
-    wanted = np.vstack(slopes(R, P, Q))
+    wanted = np.vstack(slopes(R, P, Q, observed_weight))
     Pt, Qt, A = np.broadcast_to(tilde, P.shape), np.broadcast_to(tilde, Q.shape), counts[:, None]
     Qc, Qc_hat, Pc, Pc_hat = Q.T @ Q, Qt.T @ Q, (P * A).T @ P, (Pt * A).T @ P
     printed = -np.vstack((R @ Q + (A * P @ Qc - A * Pt @ Qc_hat) / (2 * N), R.T @ P + (Q @ Pc - Qt @ Pc_hat) / (2 * N)))
@@ -60,7 +62,7 @@ def gradients(seed: int, *, corrected: str = "exact") -> Numbers:
     return {
         "product of the tilde vectors": float(tilde @ tilde),
         "error as printed": relative(printed, wanted),
-        "error corrected": relative(exact if corrected == "exact" else printed, wanted),
+        "error corrected": relative(exact, wanted),
     }
 
 
@@ -74,40 +76,55 @@ def judge_gradients(n: Numbers) -> Judgement:
     )
 
 
-def background(seed: int, *, corrected: str = "QtQ") -> Numbers:
-    """The Frobenius form of Σ |I_u| (o − õ)² with Q̂ = Q̃ᵀP, as printed, and with Q̃ᵀQ."""
-    _, counts, P, Q = parts(seed)
+def background(seed: int, *, observed_weight: float = 1.0) -> Numbers:
+    """The Frobenius form of Σ |I_u| (o − õ)² with Q̂ = Q̃ᵀP, as printed, and with Q̃ᵀQ; as many users as items."""
+    R, counts, P, Q = parts(seed, users=7)
     rng = np.random.default_rng(seed + 1)
     Pt, Qt = rng.standard_normal(P.shape), rng.standard_normal(Q.shape)
-    wanted = float(counts @ ((P @ Q.T - Pt @ Qt.T) ** 2).sum(axis=1))
+    weights = counts[:, None] * np.where(R > 0, observed_weight, 1.0)
+    wanted = float((weights * (P @ Q.T - Pt @ Qt.T) ** 2).sum())
 
     def form(Q_hat: Floats) -> float:
         A = counts[:, None]
         ends = np.vdot((Pt * A).T @ Pt, Qt.T @ Qt) + np.vdot((P * A).T @ P, Q.T @ Q)
         return float(ends - 2 * np.vdot((Pt * A).T @ P, Q_hat))
 
-    printed = form(Qt.T @ P[: len(Qt)])  # the shapes do not even match; the first rows stand for it
     return {
-        "error as printed": abs(printed - wanted) / wanted,
-        "error corrected": abs((form(Qt.T @ Q) if corrected == "QtQ" else printed) - wanted) / wanted,
+        "error as printed": abs(form(Qt.T @ P) - wanted) / wanted,
+        "error corrected": abs(form(Qt.T @ Q) - wanted) / wanted,
     }
 
 
-def gauss_newton(seed: int, *, corrected: str = "exact") -> Numbers:
-    """Printed and corrected Gauss-Newton products against J ᵀ diag(w) J v with the Jacobian written out."""
-    R, counts, P, Q = parts(seed)
+def gauss_newton(seed: int, *, observed_weight: float = 1.0) -> Numbers:
+    """Gauss-Newton products against Jᵀ diag(w) J v with the Jacobian written out.
+
+    P_cH and Q_cW are products of (K, K) with (N, K) and (M, K): they exist only where M = N = K, so that is the size at
+    which the printed form is tested as it stands. The reading PH_c, QW_c with H_c = HᵀQ and W_c = WᵀAP fits any size.
+    `observed_weight` weighs the background at the observed pairs.
+    """
+    size = 6
+    R, counts, P, Q = parts(seed, rank=size, users=size, items=size)
     rng = np.random.default_rng(seed + 2)
     W, H = rng.standard_normal(P.shape), rng.standard_normal(Q.shape)
-    N, A = R.shape[1], counts[:, None]
-    moved = W @ Q.T + P @ H.T  # J v, (M, N)
-    wanted = np.vstack((A * moved @ Q / N, (A * moved).T @ P / N))
-    Qc, Pc = Q.T @ Q, (P * A).T @ P
-    printed = -np.vstack((A * (W @ Qc) + A * P @ (H.T @ H), H @ Pc - Q @ (W.T @ W))) / (2 * N)  # P_cH, Q_cW do not fit
-    exact = np.vstack((A * (W @ Qc + P @ (H.T @ Q)), Q @ ((W * A).T @ P) + H @ Pc)) / N
+    A, weights = counts[:, None], counts[:, None] * np.where(R > 0, observed_weight, 1.0)
+    moved = weights * (W @ Q.T + P @ H.T)  # diag(w) J v, (M, N)
+    wanted = np.vstack((moved @ Q, moved.T @ P)) / size
+    Qc, Pc, Hc, Wc = Q.T @ Q, (P * A).T @ P, H.T @ Q, (W * A).T @ P
     return {
-        "error as printed": relative(printed, wanted),
-        "error corrected": relative(exact if corrected == "exact" else printed, wanted),
+        "error as printed": relative(-np.vstack((A * (W @ Qc + Pc @ H), H @ Pc - Qc @ W)) / (2 * size), wanted),
+        "error as read": relative(-np.vstack((A * (W @ Qc + P @ Hc), H @ Pc - Q @ Wc)) / (2 * size), wanted),
+        "error corrected": relative(np.vstack((A * (W @ Qc + P @ Hc), H @ Pc + Q @ Wc)) / size, wanted),
     }
+
+
+def judge_product(n: Numbers) -> Judgement:
+    """As printed, or as it may have been meant; corrected in sign, factor and matrices."""
+    return Judgement(
+        decide(min(n["error as printed"], n["error as read"]) < EXACT, n["error corrected"] < EXACT),
+        f"P_cH and Q_cW can be multiplied only where M = N = K; there the printed form misses the product by "
+        f"{n['error as printed']:.0%}, read with PHᵀQ and QWᵀAP for them by {n['error as read']:.0%}, and the "
+        f"corrected one by {n['error corrected']:.0e}",
+    )
 
 
 def _judge(n: Numbers) -> Judgement:
@@ -128,8 +145,8 @@ CLAIMS = (
         method="The printed and the corrected gradient against central differences of the loss (9 × 7, rank 3).",
         experiment=gradients,
         judge=judge_gradients,
-        change={"corrected": "printed"},
-        change_in_words="the printed gradient in place of the corrected one",
+        change={"observed_weight": 2.0},
+        change_in_words=OTHER_LOSS,
         correction="One of the two fixed vectors must be +1/√K; the data term and the background have opposite signs "
         "and the factor is 1/N: −RQ + A(PQᵀQ + 1(1ᵀQ))/N and its mirror image.",
     ),
@@ -138,25 +155,26 @@ CLAIMS = (
         group=GROUP,
         source=f"{PU_2024}, App. D, definition of Q̂_c",
         statement="The background term is a sum of Frobenius products with Q̂_c = Q̃ᵀP.",
-        method="The sum over all pairs against the Frobenius form; the printed Q̂_c multiplies matrices that do not "
-        "fit, so its first rows stand for it.",
+        method="The sum over all pairs against the Frobenius form, with seven users and seven items: Q̃ᵀP exists only "
+        "where there are as many of both.",
         experiment=background,
         judge=_judge,
-        change={"corrected": "printed"},
-        change_in_words="Q̃ᵀP in place of Q̃ᵀQ",
+        change={"observed_weight": 2.0},
+        change_in_words=OTHER_LOSS,
         correction="Q̂_c = Q̃ᵀQ.",
     ),
     Claim(
         id="newton-product",
         group=GROUP,
         source=f"{PU_2024}, App. D, Gauss-Newton product",
-        statement="The Gauss-Newton product is −(AWQ_c + AP_cH)/2N for users and −(HP_c − Q_cW)/2N for items.",
-        method="Against the product with the Jacobian of all scores written out; where printed matrices do not fit, "
-        "the nearest that do stand for them.",
+        statement="But for 1/|D|, the encoders' Jacobians and the penalty, the Gauss-Newton product is −(AWQ_c + "
+        "AP_cH)/2N for users and −(HP_c − Q_cW)/2N for items.",
+        method="Against the product with the Jacobian of all scores written out, at M = N = K = 6, where all that is "
+        "printed can be multiplied; and with PH_c, QW_c for P_cH, Q_cW (H_c = HᵀQ, W_c = WᵀAP), which fits any size.",
         experiment=gauss_newton,
-        judge=_judge,
-        change={"corrected": "printed"},
-        change_in_words="the printed product in place of the corrected one",
+        judge=judge_product,
+        change={"observed_weight": 2.0},
+        change_in_words=OTHER_LOSS,
         correction="A(WQᵀQ + P(HᵀQ))/N for users and (Q(WᵀAP) + H(PᵀAP))/N for items: positive semidefinite.",
     ),
 )

@@ -14,11 +14,21 @@ GROUP = "Sampled RG"
 EXACT = 1e-9
 
 
-def enumerated(o: Floats, positives: Floats, q: Floats, n: int, *, interaction: bool) -> float:
+def chance_of(draw: tuple[int, ...], q: Floats, *, distinct: bool) -> float:
+    """Return the probability of these draws in this order, with replacement or without (`distinct`)."""
+    if not distinct:
+        return float(np.prod(q[list(draw)]))
+    if len(set(draw)) < len(draw):
+        return 0.0
+    left = 1 - np.concatenate(([0.0], np.cumsum(q[list(draw)])[:-1]))
+    return float(np.prod(q[list(draw)] / left))
+
+
+def enumerated(o: Floats, positives: Floats, q: Floats, n: int, *, interaction: bool, distinct: bool = False) -> float:
     """Return the expected second-order loss of n draws, summed over the positives: every draw, with its probability."""
     total = 0.0
     for draw in product(range(len(q)), repeat=n):
-        chance = float(np.prod(q[list(draw)]))
+        chance = chance_of(draw, q, distinct=distinct)
         for y in positives:
             seen = np.append(o[list(draw)], o[y])
             value = -o[y] + seen.mean() + 0.5 * (seen**2).mean()
@@ -57,8 +67,8 @@ def misfit(values: Floats, form: Floats) -> float:
     return float(np.linalg.norm(rest) / np.linalg.norm(values - values.mean()))
 
 
-def enumeration(seed: int, *, interaction: bool = False, corrected: str = "exact") -> Numbers:
-    """Misfit of the printed and the exact form at random scores, for uniform and other proposals, n = 1 to 3."""
+def enumeration(seed: int, *, interaction: bool = False, distinct: bool = False) -> Numbers:
+    """Misfit of both forms at random scores, uniform and other proposals, n = 1 to 3; `distinct`: no item twice."""
     rng = np.random.default_rng(seed)
     worst = {"printed": 0.0, "exact": 0.0}
     N = 4
@@ -67,12 +77,11 @@ def enumeration(seed: int, *, interaction: bool = False, corrected: str = "exact
             r = np.zeros(N)
             r[positives] = 1.0
             scores = rng.standard_normal((12, N))
-            values = np.array([enumerated(o, np.array(positives), q, n, interaction=interaction) for o in scores])
+            given = {"interaction": interaction, "distinct": distinct}
+            values = np.array([enumerated(o, np.array(positives), q, n, **given) for o in scores])
             exact = exact_interaction if interaction else exact_squares
             forms = {"printed": np.array([printed(o, r, q, n, interaction=interaction) for o in scores])}
-            forms["exact"] = (
-                forms["printed"] if corrected == "printed" else np.array([exact(o, r, q, n) for o in scores])
-            )
+            forms["exact"] = np.array([exact(o, r, q, n) for o in scores])
             if not np.ptp(q):  # the paper speaks of uniform draws alone
                 worst["printed"] = max(worst["printed"], misfit(values, forms["printed"]))
             worst["exact"] = max(worst["exact"], misfit(values, forms["exact"]))
@@ -134,8 +143,8 @@ CLAIMS = (
         "scores, against the printed and the exact weights.",
         experiment=enumeration,
         judge=judge_enumeration,
-        change={"corrected": "printed"},
-        change_in_words="the printed weights in place of the exact ones",
+        change={"distinct": True},
+        change_in_words="draws without replacement, whose expectation has other weights",
         correction="Weight (r + n|I_x|q)/2(n+1) and target n(r − |I_x|q)/(r + n|I_x|q), for any proposal q.",
     ),
     Claim(
@@ -144,10 +153,10 @@ CLAIMS = (
         source=f"{PU_2025}, Eq. 18, second line",
         statement="With the interaction kept the same holds, with −(n+1)/N² (1·o)² added inside the sum.",
         method="As sampled-rg2-weights, with the interaction term.",
-        experiment=lambda seed, corrected="exact": enumeration(seed, interaction=True, corrected=corrected),
+        experiment=lambda seed, distinct=False: enumeration(seed, interaction=True, distinct=distinct),
         judge=judge_enumeration,
-        change={"corrected": "printed"},
-        change_in_words="the printed form in place of the exact one",
+        change={"distinct": True},
+        change_in_words="draws without replacement, whose expectation has another form",
         correction="n/(n+1)² times ½Σ(r + nIq)o² − (n+1)Σ(r − Iq)o − (r·o)(q·o) − ½I(n−1)(q·o)², per context.",
     ),
     Claim(

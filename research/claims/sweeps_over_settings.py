@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from research.claims.claim import Claim, Figure, Judgement, Numbers, decide
-from research.papers import PU_2025, SUMMARY_2025
+from research.claims.claim import FAILS, HOLDS, UNDECIDED, Claim, Figure, Judgement, Numbers, decide
+from research.papers import PU_2024, PU_2025, SUMMARY_2025
 from taylorank.data import Interactions, planted
 from taylorank.models import RG2, WRMF
 from taylorank.ranking import evaluate
@@ -99,12 +99,22 @@ def judge_ranks(n: Numbers) -> Judgement:
 
 
 PRINTED = (0.0, 0.001, 0.01, 0.1)
+ALPHAS = (0.5, 1.0, 2.0, 4.0, 8.0)
+PAPERS, LARGER = "papers' grid", "larger λ"
 
 
-def wrmf_grid(seed: int, *, printed: tuple[float, ...] = PRINTED) -> Numbers:
-    """NDCG@10 of WRMF, tuned over the papers' λ and over larger ones."""
-    data = planted(200, 120, interactions=4000, seed=seed)
-    return grid_search(data, printed, (1.0, 3.0, 10.0, 30.0), alphas=(1.0, 8.0), rank=16, seed=seed)
+def wrmf_grid(seed: int, *, printed: tuple[float, ...] = PRINTED, sets: int = 6) -> Numbers:
+    """NDCG@10 of WRMF on several planted sets, tuned over the papers' λ and over as many larger ones."""
+    worlds = [(seed + i, planted(200, 120, interactions=4000, seed=seed + i)) for i in range(sets)]
+    return gains_of_larger(
+        [grid_search(data, printed, (1.0, 3.0, 10.0, 30.0), alphas=ALPHAS, rank=16, seed=i) for i, data in worlds]
+    )
+
+
+def gains_of_larger(searches: list[Numbers]) -> Numbers:
+    """Return the searches, and what larger λ gain on the test part of each."""
+    gains = [one[LARGER]["ndcg@10"] / one[PAPERS]["ndcg@10"] - 1 for one in searches]
+    return {"searches": searches, "gains": gains, "standard error": float(np.std(gains, ddof=1) / np.sqrt(len(gains)))}
 
 
 def grid_search(
@@ -130,7 +140,7 @@ def grid_search(
         tested = evaluate(fits[best], test, k=10, seen=[train, valid])["ndcg@10"]
         found[penalty] = scores[best], tested, alphas[best]
     numbers: Numbers = {"validation ndcg@10 by λ": {f"{penalty:g}": one[0] for penalty, one in found.items()}}
-    for name, grid in (("papers' grid", printed), ("larger λ", larger)):
+    for name, grid in ((PAPERS, printed), (LARGER, larger)):
         chosen = max(grid, key=lambda penalty: found[penalty][0])
         numbers[name] = {
             "settings": len(grid) * len(alphas),
@@ -142,22 +152,27 @@ def grid_search(
 
 
 def judge_grid(n: Numbers) -> Judgement:
-    """Fair: larger λ gain no more than two per cent."""
-    printed, larger = n["papers' grid"], n["larger λ"]
-    gain = larger["ndcg@10"] / printed["ndcg@10"] - 1
+    """Near the best: larger λ gain 2 % or less, two standard errors allowed; not decided if these lie across it."""
+    gain, width = float(np.mean(n["gains"])), 2 * n["standard error"]
+    means = {name: float(np.mean([one[name]["ndcg@10"] for one in n["searches"]])) for name in (PAPERS, LARGER)}
+    chosen = {name: sorted({one[name]["λ"] for one in n["searches"]}) for name in means}
+    shown = {name: ", ".join(f"{value:g}" for value in values) for name, values in chosen.items()}
     return Judgement(
-        decide(gain <= 0.02),
-        f"tuned on validation data over the papers' λ WRMF reaches a test NDCG@10 of {printed['ndcg@10']:.4f} (λ = "
-        f"{printed['λ']:g}), over as many larger ones {larger['ndcg@10']:.4f} (λ = {larger['λ']:g}), {gain:+.0%}",
+        HOLDS if gain + width <= 0.02 else FAILS if gain - width > 0.02 else UNDECIDED,
+        f"over {len(n['gains'])} sets, tuned on validation data over the papers' λ, WRMF reaches a mean test NDCG@10 "
+        f"of {means[PAPERS]:.4f} (λ chosen: {shown[PAPERS]}), over as many larger ones "
+        f"{means[LARGER]:.4f} ({shown[LARGER]}): {gain:+.0%} ± {width:.0%} (two standard errors)",
     )
 
 
 def wrmf_grid_on_movielens(seed: int, *, printed: tuple[float, ...] = PRINTED) -> Numbers:
-    """The same on ML-100K, rank 64."""
+    """The same on three splits of ML-100K, rank 64."""
     from taylorank.data import datasets
 
-    data = datasets.get("ml-100k")
-    return grid_search(data, printed, (3.0, 10.0, 30.0, 60.0), alphas=(1.0, 4.0), rank=64, seed=seed)
+    data, larger = datasets.get("ml-100k"), (3.0, 10.0, 30.0, 60.0)
+    return gains_of_larger(
+        [grid_search(data, printed, larger, alphas=ALPHAS, rank=64, seed=seed + i) for i in range(3)]
+    )
 
 
 CLAIMS = (
@@ -197,10 +212,13 @@ CLAIMS = (
     Claim(
         id="wrmf-grid",
         group=GROUP,
-        source=f"{PU_2025}, App. B.3 (grid of WRMF)",
-        statement="λ ≤ 0.1 is a fair grid for the baseline WRMF.",
-        method="WRMF on planted data (200 × 120, rank 16), α of 1 and 8, over the papers' four λ (0, 0.001, 0.01, 0.1) "
-        "and over four larger ones (1 to 30); λ and α are chosen on 10 % of the data and judged on another 10 %.",
+        source=f"{PU_2025}, App. B.3 (grid of WRMF); {PU_2024}, Sec. 4.1.3",
+        statement="The baseline WRMF, tuned over λ in {0, 0.1, 0.01, 0.001} and α in {0.5, 1, 2, 4, 8}, is near its "
+        "best.",
+        method="The paper gives the grid and compares with what it found; that the grid suffices is implied, not said. "
+        "WRMF on six planted sets (200 × 120, rank 16), the papers' five α, over their four λ and over four "
+        "larger ones (1 to 30); λ and α are chosen on 10 % of the data and judged on another 10 %. Near its best means "
+        "that larger λ gain no more than 2 %.",
         experiment=wrmf_grid,
         judge=judge_grid,
         change={"printed": (0.01, 0.1, 10.0, 30.0)},
@@ -210,10 +228,11 @@ CLAIMS = (
     Claim(
         id="wrmf-grid-on-ml-100k",
         group=GROUP,
-        source=f"{PU_2025}, App. B.3 (grid of WRMF)",
-        statement="λ ≤ 0.1 is a fair grid for the baseline WRMF (ML-100K).",
-        method="WRMF on ML-100K, rank 64, α of 1 and 4, over the papers' four λ (0, 0.001, 0.01, 0.1) and over four "
-        "larger ones (3 to 60); 80/10/10 split by user, λ and α chosen on the validation part.",
+        source=f"{PU_2025}, App. B.3 (grid of WRMF); {PU_2024}, Sec. 4.1.3",
+        statement="The baseline WRMF, tuned over λ in {0, 0.1, 0.01, 0.001} and α in {0.5, 1, 2, 4, 8}, is near its "
+        "best (ML-100K).",
+        method="WRMF on ML-100K, rank 64, the papers' five α, over their four λ and over four larger ones (3 to 60); "
+        "three 80/10/10 splits by user, λ and α chosen on the validation part.",
         experiment=wrmf_grid_on_movielens,
         judge=judge_grid,
         change={"printed": (0.001, 0.01, 0.1, 30.0)},

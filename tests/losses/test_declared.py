@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from taylorank import losses
-from taylorank.losses.fenchel_young import entmax_loss, row_loss
+from taylorank.losses.fenchel_young import entmax_loss, jacobian_bound, row_loss
 from taylorank.losses.hierarchical import TreeCriterion
 from taylorank.losses.rankmax import rankmax
 from taylorank.losses.tree import balanced_tree
@@ -37,14 +37,15 @@ def prediction(loss):
     return predict
 
 
-@pytest.mark.parametrize(("name", "alpha"), [("softmax", 1.0), ("sparsemax", 2.0), ("entmax", 1.5), ("", 1.25)])
-def test_jacobians_stay_within_the_declared_norm_and_reach_it(name, alpha):
-    """The bound is 2^(α−2), reached where two items share the probability."""
-    bound = 2 ** (alpha - 2)
-    if name:
-        assert losses.get(name).properties.jacobian == pytest.approx(bound)
+def entmax_prediction(alpha: float):
     first = torch.tensor([0])
-    predict = prediction(lambda s: row_loss(entmax_loss(alpha), s, first, first, mask=None))
+    return prediction(lambda s: row_loss(entmax_loss(alpha), s, first, first, mask=None))
+
+
+@pytest.mark.parametrize("alpha", [1.0, 1.25, 1.5, 1.9, 2.0])
+def test_jacobians_stay_within_the_declared_norm_and_reach_it(alpha):
+    """The bound is 2^(α−2), reached where two items share the probability."""
+    bound, predict = jacobian_bound(alpha), entmax_prediction(alpha)
     draw = torch.Generator().manual_seed(0)
     norms = [
         torch.linalg.matrix_norm(jacobian(predict, scale * torch.randn(N, generator=draw, dtype=torch.float64)), ord=2)
@@ -54,6 +55,25 @@ def test_jacobians_stay_within_the_declared_norm_and_reach_it(name, alpha):
     assert max(norms) <= bound + 1e-3
     pair = torch.tensor([0.0, 0.0, -9.0, -9.0, -9.0], dtype=torch.float64)
     assert torch.linalg.matrix_norm(jacobian(predict, pair), ord=2).item() == pytest.approx(bound, rel=2e-3)
+
+
+def test_what_is_declared_of_the_jacobians_of_the_exact_losses():
+    assert losses.get("softmax").properties.jacobian == jacobian_bound(1.0)
+    assert losses.get("sparsemax").properties.jacobian == jacobian_bound(2.0)
+    assert losses.get("entmax").properties.jacobian == "≤ 2^(α−2) for α ≤ 2, unbounded beyond"
+
+
+@pytest.mark.parametrize("alpha", [2.5, 3.0])
+def test_beyond_two_no_number_bounds_the_jacobian(alpha):
+    """Two items about to leave the support together, at p → 0: exchanging score between them has the slope p^(2−α)."""
+    assert jacobian_bound(alpha) == math.inf
+    predict = entmax_prediction(alpha)
+    for p in (1e-1, 1e-2, 1e-3):
+        gap = ((1 - 2 * p) ** (alpha - 1) - p ** (alpha - 1)) / (alpha - 1)  # scores that predict (1 − 2p, p, p)
+        scores = torch.tensor([0.0, -gap, -gap], dtype=torch.float64)
+        step = 1e-2 * p ** (alpha - 1) * torch.tensor([0.0, 1.0, -1.0], dtype=torch.float64)
+        slope = (predict(scores + step) - predict(scores - step)).norm() / (2 * step).norm()
+        assert slope.item() == pytest.approx(p ** (2 - alpha), rel=1e-2)
 
 
 @pytest.mark.parametrize("name", ["rg2", "rgx"])
@@ -89,8 +109,8 @@ def risk(name: str):
     return lambda s: DATA @ loss.function(s, s.expand(N, N), **draws)
 
 
-def best_scores(risk) -> torch.Tensor:
-    scores = torch.zeros(N, dtype=torch.float64, requires_grad=True)
+def best_scores(risk, start=None) -> torch.Tensor:
+    scores = (torch.zeros(N, dtype=torch.float64) if start is None else start).requires_grad_()
     optimizer = torch.optim.LBFGS([scores], max_iter=500, tolerance_grad=1e-10, line_search_fn="strong_wolfe")
 
     def closure():
@@ -111,6 +131,18 @@ def test_the_best_scores_rank_by_probability(name):
     scores = best_scores(risk(name))
     assert torch.equal(scores.argsort(), DATA.argsort())
     assert scores.sort().values.diff().min() > 1e-3  # no ties
+
+
+@pytest.mark.parametrize("name", ["sparsemax", "entmax"])
+def test_items_that_are_never_positive_rank_last(name):
+    """Any start: below the threshold they get no gradient, and from above it they are pushed under all others."""
+    data = torch.tensor([0.5, 0.0, 0.3, 0.0, 0.2], dtype=torch.float64)
+    loss = losses.get(name).function
+    for seed in range(3):
+        start = 3 * torch.randn(N, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        scores = best_scores(lambda s: data @ loss(s.expand(N, N), ALL, ALL), start)
+        assert scores[data == 0].max() < scores[data > 0].min()
+        assert scores[0] > scores[2] > scores[4]
 
 
 def test_hierarchical_softmax_ranks_by_probability():

@@ -8,11 +8,13 @@ on the positives: with Σ_y w_y = 1 the weighted sum is the loss for the target 
 
 Blondel, Martins, Niculae: Learning with Fenchel-Young losses (2020). Softmax is Shannon's entropy; sparsemax
 (Martins, Astudillo 2016) Ω = ½‖p‖² − ½; α-entmax (Peters, Niculae, Martins 2019) Tsallis' entropy, between the two
-for 1 < α < 2.
+for 1 < α < 2. The Jacobian of its prediction is diag(p^(2−α)) less a matrix of rank one: for α ≤ 2 its spectral norm
+is at most 2^(α−2), and for α > 2 it has no bound, as p^(2−α) grows without end where items enter the support.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -52,12 +54,24 @@ ENTMAX15 = FenchelYoung(entmax15_map)
 
 
 def entmax_loss(alpha: float) -> FenchelYoung:
-    """Return the loss of Tsallis' entropy: closed forms at 1, 1.5 and 2, bisection elsewhere."""
+    """Return the loss of Tsallis' entropy: closed forms at 1, 1.5 and 2, bisection elsewhere.
+
+    Beyond α = 2 values and gradients are exact, but the gradient is not Lipschitz (`jacobian_bound`).
+    """
     alpha = check_number(alpha, "alpha")
     if alpha < 1:
         raise ParameterError(f"alpha={alpha:g} has no sparse map", "use 1 (softmax) or more, such as 1.5")
     closed = {1.0: SOFTMAX, 1.5: ENTMAX15, 2.0: SPARSEMAX}
     return closed.get(alpha) or FenchelYoung(partial(entmax_map, alpha=alpha))
+
+
+def jacobian_bound(alpha: float) -> float:
+    """Return the largest spectral norm of the Jacobian of α-entmax: 2^(α−2) for 1 ≤ α ≤ 2, infinite beyond.
+
+    >>> jacobian_bound(1.0), jacobian_bound(2.0), jacobian_bound(2.5)
+    (0.5, 1.0, inf)
+    """
+    return float(2 ** (alpha - 2)) if alpha <= 2 else math.inf
 
 
 def softmax(scores: Tensor, rows: Tensor, columns: Tensor, *, mask: Tensor | None = None) -> Tensor:

@@ -34,9 +34,7 @@ _LIST = (
         formula="−o_y + ½ Σ_{p_j>0} (o_j² − τ²) + ½,  p = [o − τ]₊",
         reference="Martins, Astudillo 2016",
         use="few items near the top should take all of the gradient",
-        properties=Properties(
-            order="weak", dcg="yes, but for items of probability 0", jacobian=1.0, cost=f"{FULL} + ~6 passes"
-        ),
+        properties=Properties(order="weak", dcg="yes", jacobian=1.0, cost=f"{FULL} + ~6 passes"),
         options=CHUNK,
         default_penalties={"mf": 0.1, "lightgcn": 0.01},
     ),
@@ -49,7 +47,7 @@ _LIST = (
         reference="Peters, Niculae, Martins 2019",
         use="between softmax (α → 1) and sparsemax (α = 2)",
         properties=Properties(
-            order="weak", dcg="yes, but for items of probability 0", jacobian=2**-0.5, cost=f"{FULL} + ~6 passes"
+            order="weak", dcg="yes", jacobian="≤ 2^(α−2) for α ≤ 2, unbounded beyond", cost=f"{FULL} + ~6 passes"
         ),
         options={"alpha": 1.5, **CHUNK},
         default_penalties={"mf": 0.1, "lightgcn": 0.01},

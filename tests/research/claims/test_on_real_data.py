@@ -11,7 +11,7 @@ import taylorank as tr
 from research.claims import CLAIMS, negatives
 from research.claims.claim import CORRECTED, FAILS, HOLDS, UNTESTED
 from research.claims.from_records import SAMPLING, WITHOUT
-from research.claims.negatives import by_negatives_on_movielens, judge_ceiling, other_side
+from research.claims.negatives import by_negatives_on_movielens, judge_ceiling
 from research.places import Places
 from research.reproduce.tables import RECOMMENDATION, TABLES
 from taylorank.ranking.protocols import PublishedSplit
@@ -66,9 +66,8 @@ def written(root, pattern, values, *, table="ml-1m", part="", seeds=(0,)):
     Comparison(record, kept).save(folder / f"{table}{part}.json", per_user=True)
 
 
-def verdicts(name, root):
-    claim = CLAIMS[name]
-    return [claim.judge(claim.experiment(0, places=Places(root), changed=changed)).verdict for changed in (False, True)]
+def verdict(name, root):
+    return CLAIMS[name].judge(CLAIMS[name].experiment(0, places=Places(root))).verdict
 
 
 LOW, HIGH = dict.fromkeys(SAMPLING, 0.2), {**dict.fromkeys(WITHOUT, 0.3), "sparsemax": 0.25}
@@ -77,18 +76,19 @@ LOW, HIGH = dict.fromkeys(SAMPLING, 0.2), {**dict.fromkeys(WITHOUT, 0.3), "spars
 @pytest.mark.parametrize(
     ("change", "first", "second"),
     [
-        ({}, [HOLDS, FAILS], [HOLDS, FAILS]),
-        ({"sparsemax": 0.1}, [CORRECTED, HOLDS], [HOLDS, FAILS]),
-        ({"wrmf-paper": 0.19}, [CORRECTED, HOLDS], [CORRECTED, HOLDS]),
-        ({"rg2-paper": 0.19}, [FAILS, HOLDS], [FAILS, HOLDS]),
-        ({"bpr": 0.35}, [FAILS, HOLDS], [FAILS, HOLDS]),
-        ({"rg2-paper": 0.2}, [CORRECTED, HOLDS], [FAILS, HOLDS]),  # a tie is not below; sparsemax is above
+        ({}, HOLDS, HOLDS),
+        ({"sparsemax": 0.1}, HOLDS, HOLDS),  # the paper does not name it among those that are better
+        ({"wrmf-paper": 0.19}, CORRECTED, CORRECTED),
+        ({"rg2-paper": 0.19}, FAILS, FAILS),
+        ({"softmax": 0.19}, FAILS, HOLDS),
+        ({"bpr": 0.35}, FAILS, FAILS),
+        ({"rg2-paper": 0.2}, CORRECTED, FAILS),  # a tie is not below; sparsemax is above
     ],
 )
 def test_findings_1_and_2(pattern, tmp_path, change, first, second):
     written(tmp_path, pattern, LOW | HIGH | change)
-    assert verdicts("finding-1-on-ml-1m", tmp_path) == first
-    assert verdicts("finding-2-on-ml-1m", tmp_path) == second
+    assert verdict("finding-1-on-ml-1m", tmp_path) == first
+    assert verdict("finding-2-on-ml-1m", tmp_path) == second
 
 
 def test_findings_are_of_the_splits_that_all_have(pattern, tmp_path):
@@ -108,8 +108,8 @@ def test_findings_without_a_paired_test_say_which(pattern, tmp_path):
         path.unlink()
     for name in ("finding-1-on-ml-1m", "finding-2-on-ml-1m"):
         claim = CLAIMS[name]
-        verdict, reason = claim.judge(claim.experiment(0, places=Places(tmp_path)))
-        assert verdict == UNTESTED
+        found, reason = claim.judge(claim.experiment(0, places=Places(tmp_path)))
+        assert found == UNTESTED
         assert reason.startswith("not run yet on ML-1M: a paired test of ")
 
 
@@ -123,14 +123,14 @@ def test_missing_runs_are_named(pattern, tmp_path):
 
 @pytest.mark.parametrize(
     ("rg2", "tuned", "expected"),
-    [(0.3, 0.4, [HOLDS, FAILS]), (0.24, 0.4, [CORRECTED, FAILS]), (0.24, 0.24, [FAILS, HOLDS])],
+    [(0.3, 0.4, HOLDS), (0.24, 0.4, CORRECTED), (0.24, 0.24, FAILS)],
 )
 def test_regimes_of_sparsity(pattern, tmp_path, rg2, tuned, expected):
     for table in ("ml-1m", "moby-thesaurus"):
         written(tmp_path, pattern, {"rg2-paper": 0.3, "rg2": 0.4, "wrmf": 0.2, "ials": 0.25}, table=table)
-    assert verdicts("gains-in-every-regime", tmp_path) == [UNTESTED, UNTESTED]
+    assert verdict("gains-in-every-regime", tmp_path) == UNTESTED
     written(tmp_path, pattern, {"rg2-paper": rg2, "rg2": tuned, "wrmf": 0.2, "ials": 0.25}, table="gowalla")
-    assert verdicts("gains-in-every-regime", tmp_path) == expected
+    assert verdict("gains-in-every-regime", tmp_path) == expected
 
 
 def followed(root, *splits):
@@ -149,9 +149,7 @@ def followed(root, *splits):
     (folder / "convergence-ml-1m.json").write_text(json.dumps({"runs": runs}))
 
 
-@pytest.mark.parametrize(
-    ("seconds", "expected"), [(4.0, [HOLDS, FAILS]), (9.0, [CORRECTED, HOLDS]), (1.0, [FAILS, HOLDS])]
-)
+@pytest.mark.parametrize(("seconds", "expected"), [(4.0, HOLDS), (9.0, CORRECTED), (1.0, FAILS)])
 def test_seconds_to_quality(tmp_path, seconds, expected):
     """Targets: 95 % of 0.29, which softmax reaches at its second point and WRMF too."""
     split = {
@@ -161,7 +159,7 @@ def test_seconds_to_quality(tmp_path, seconds, expected):
     }
     far = {**split, "softmax, Adam": [(1000.0, 0.31)]}  # one of three does not move the median
     followed(tmp_path, split, split, far, {"WRMF": [(1.0, 0.2)]})
-    assert verdicts("als-three-to-five-times-faster-on-ml-1m", tmp_path) == expected
+    assert verdict("als-three-to-five-times-faster-on-ml-1m", tmp_path) == expected
     numbers = CLAIMS["als-three-to-five-times-faster-on-ml-1m"].experiment(0, places=Places(tmp_path))
     assert numbers["splits"] == 3
     assert numbers["seconds"] == {"RG², ALS": 1.0, "WRMF": 2.0, "softmax, Adam": seconds}
@@ -193,26 +191,24 @@ def test_sweeps_from_softmax(tmp_path, warm, expected):
         curves = {"RG², ALS": points(10), "RG², ALS from softmax": points(sweeps)}
         record = {"runs": [{"best": 1.0, "zero": 2.0, "curves": curves}]}
         (folder / f"convergence-{name}.json").write_text(json.dumps(record))
-    first, changed = verdicts("warm-start-from-softmax-on-real-data", tmp_path)
-    assert first == expected
-    assert changed == (HOLDS if expected == FAILS else FAILS)
+    assert verdict("warm-start-from-softmax-on-real-data", tmp_path) == expected
 
 
 @pytest.mark.parametrize(
     ("sparsemax", "entmax", "expected"),
-    [(0.1, 0.12, [HOLDS, FAILS]), (0.1, 0.25, [FAILS, HOLDS]), (0.18, 0.25, [FAILS, HOLDS])],
+    [(0.1, 0.12, HOLDS), (0.1, 0.25, FAILS), (0.18, 0.25, FAILS)],
 )
 def test_sparse_losses_on_a_graph(pattern, tmp_path, sparsemax, entmax, expected):
     values = {"softmax/lightgcn": 0.2, "sparsemax/lightgcn": 0.1, "entmax/lightgcn": 0.1}
     written(tmp_path, pattern, values)
-    assert verdicts("sparse-losses-fail-on-real-graphs", tmp_path) == [UNTESTED, UNTESTED]
+    assert verdict("sparse-losses-fail-on-real-graphs", tmp_path) == UNTESTED
     values |= {"sparsemax/lightgcn": sparsemax, "entmax/lightgcn": entmax}
     written(tmp_path, pattern, values, table="gowalla")
-    assert verdicts("sparse-losses-fail-on-real-graphs", tmp_path) == expected
+    assert verdict("sparse-losses-fail-on-real-graphs", tmp_path) == expected
 
 
 @pytest.mark.parametrize(
-    ("soft", "nce", "verdict"),
+    ("soft", "nce", "expected"),
     [
         ([0.1, 0.2, 0.25], [0.1, 0.15, 0.151], HOLDS),
         ([0.1, 0.2, 0.25], [0.1, 0.15, 0.2], CORRECTED),
@@ -220,10 +216,9 @@ def test_sparse_losses_on_a_graph(pattern, tmp_path, sparsemax, entmax, expected
         ([0.1, 0.2, 0.25], [0.1, 0.2, 0.245], FAILS),
     ],
 )
-def test_a_ceiling_of_nce(soft, nce, verdict):
+def test_a_ceiling_of_nce(soft, nce, expected):
     numbers = {"draws": [1, 8, 64], "sampled-softmax-all": soft, "nce": nce}
-    assert judge_ceiling(numbers).verdict == verdict
-    assert judge_ceiling(other_side(numbers)).verdict != verdict
+    assert judge_ceiling(numbers).verdict == expected
 
 
 def test_negatives_on_real_data_run_on_a_small_set(monkeypatch, tmp_path):

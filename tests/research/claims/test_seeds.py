@@ -14,7 +14,9 @@ QUICK = [CLAIMS["rg2-square-form"], CLAIMS["label-weights"]]
 def test_claims_that_train_or_take_times_are_left_out():
     names = {claim.id for claim in steady_claims()}
     assert {"rg2-square-form", "graded-relevance", "sgd-sublinear", "classification-calibrated"} <= names
-    assert not names & {"nce-plateaus", "sparsemax-needs-fewer-epochs", "cost-of-a-step", "finding-1-on-ml-1m"}
+    assert {"cost-of-a-sweep", "cost-of-a-step", "wrmf-grid"} <= names  # they count, or have many sets
+    assert not names & {"nce-plateaus", "sparsemax-needs-fewer-epochs", "finding-1-on-ml-1m"}
+    assert "als-three-to-five-times-faster" not in names
 
 
 def test_verdicts_that_stay(capsys):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+
+import pytest
 
 from research.bench import module_of
 from research.places import HERE
@@ -17,16 +20,16 @@ def test_the_readme_says_the_same():
     readme = (ROOT / "README.md").read_text()
     files = {path.stem: json.loads(path.read_text()) for path in (RECORDS / "bench").glob("*.json")}
     for peer in ("scipy", "torch (MKL)"):
-        assert _faster([case["results"][peer]["times_ours"] for case in files["gather_sum"]["cases"]]) in readme
+        assert _faster([case["results"][peer]["times_ours"] for case in files["gather_sum"]["cases"]], 3) in readme
     for result in files["read"]["results"]:
-        words = f"{result['times_faster']:.1f} times faster, {result['memory_ratio']:.2f} of the peak memory"
-        assert words in readme
+        memory = math.ceil(100 * result["memory_ratio"]) / 100
+        assert f"{_faster([result['times_faster']], 9)}, {memory:.2f} of the peak memory" in readme
     for name in ("als", "top_k", "evaluate", "epochs"):
         words = "\n".join(module_of(name.replace("_", "-")).describe(files[name]))
         for pattern, row in README_ROWS[name]:
             ratios = [float(ratio) for ratio in re.findall(pattern, words)]
             assert ratios, pattern
-            assert f"{row} | {_faster(ratios)} |" in readme
+            assert f"{row} | {_faster(ratios, 2)} |" in readme
 
 
 # Lines of a benchmark that hold the ratio to a peer, and the row of the README that says its range.
@@ -45,9 +48,19 @@ README_ROWS = {
 }
 
 
-def _faster(ratios):
-    low, high = (f"{ratio:.1f}" for ratio in (min(ratios), max(ratios)))
+def _faster(ratios, digits):
+    """Both ends rounded down, so that the record has no less than what is said; it has `digits` decimals itself."""
+    low, high = (f"{math.floor(10 * (ratio - 0.5 * 10**-digits)) / 10:.1f}" for ratio in (min(ratios), max(ratios)))
     return f"{low if low == high else f'{low}-{high}'} times faster"
+
+
+@pytest.mark.parametrize(
+    ("ratios", "digits", "words"),
+    [([1.583, 3.887], 3, "1.5-3.8"), ([5.0], 2, "4.9"), ([3.06, 3.08], 2, "3.0"), ([15.099, 4.6], 3, "4.5-15.0")],
+)
+def test_ratios_are_never_rounded_up(ratios, digits, words):
+    """A ratio printed as 5.00 may be 4.995, which is not five times faster."""
+    assert _faster(ratios, digits) == f"{words} times faster"
 
 
 def test_the_defaults_are_those_that_were_chosen():
