@@ -45,6 +45,9 @@ BENCHMARKS = {
     "closed-form": Benchmark("quality.closed_form", "RG², sampled RG² and iALS on two published splits."),
     "public-splits": Benchmark("quality.public_splits", "RG² beside published tables, tuned within a time budget."),
     "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),
+    "significance-size": Benchmark(
+        "quality.significance_size", "How often tests call equal models different, and find a better one."
+    ),
     "softmax-family": Benchmark(
         "quality.softmax_family",
         "Compositions of loss, backbone and sampler, tuned alike.",
