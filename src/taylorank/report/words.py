@@ -38,7 +38,7 @@ def further_sentences(record: Record) -> list[str]:
     ranked = ranking(record, metric)
     about_ranked = (_bound, _elsewhere, _faster, _unsteady, _untested)
     sentences = [*(about(record, metric, ranked) for about in about_ranked), _failures(record)]
-    return [sentence for sentence in sentences if sentence]
+    return [*filter(None, sentences), *record.get("notes", [])]
 
 
 def label(record: Record, name: str) -> str:
