@@ -45,6 +45,11 @@ BENCHMARKS = {
     "closed-form": Benchmark("quality.closed_form", "RG², sampled RG² and iALS on two published splits."),
     "public-splits": Benchmark("quality.public_splits", "RG² beside published tables, tuned within a time budget."),
     "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),
+    "run-grid": Benchmark("quality.run_grid", "Which settings `taylorank run` searches, by validation on other seeds."),
+    "seed-agreement": Benchmark("quality.seed_agreement", "Lists of RG2 with two seeds, by tolerance."),
+    "significance-size": Benchmark(
+        "quality.significance_size", "How often tests call equal models different, and find a better one."
+    ),
     "softmax-family": Benchmark(
         "quality.softmax_family",
         "Compositions of loss, backbone and sampler, tuned alike.",

@@ -15,7 +15,7 @@ from research.places import Places
 from taylorank.report.record import load_record
 from taylorank.report.series import series_of
 from taylorank.report.tables import Cell, summary_table
-from taylorank.report.words import further_sentences, lead_sentence
+from taylorank.report.words import further_sentences, lead_sentence, mark_words
 
 LINK = re.compile(r"\[record\]\((\S+?\.json)\)")
 
@@ -46,7 +46,7 @@ def found(record: dict[str, Any]) -> str:
         "",
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
-        f"{table.caption}. † significantly below the best (p < 0.05 over users, Holm's correction).",
+        ". ".join(filter(None, (table.caption, mark_words(record)))) + ".",
         "",
         f"    {record['command']}",
         "",

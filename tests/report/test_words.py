@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taylorank.report.charts import log_ticks
 from taylorank.report.series import series_of
-from taylorank.report.words import further_sentences, lead_sentence
+from taylorank.report.words import further_sentences, lead_sentence, mark_words
 
 
 def test_how_sure_it_is(record):
@@ -66,3 +66,22 @@ def test_ticks_cover_the_values():
         assert 1 <= len(ticks) <= 9
         assert ticks[0] <= low * 1.0001
         assert ticks[-1] >= high * 0.9999
+
+
+def test_the_mark_is_explained_by_the_test_that_was_made(record):
+    """Records of before have Holm's p, which does not allow for the choice of the best; captions say so."""
+    assert "after Holm's correction, which does not allow for choosing the best" in mark_words(record)
+    models = record["summary"]["models"]
+    for name in ("ials", "ease", "popularity"):
+        for test in models[name]["versus_best"].values():
+            test["p_adjusted"] = test.pop("p_holm")
+    said = mark_words(record)
+    assert "adjusted for all pairs of models" in said
+    assert "Holm" not in said
+    assert "significantly better than all but IALS" in lead_sentence(record)
+    models["ease"]["versus_best"]["ndcg@10"] = {"difference": -0.1, "low": -0.2, "high": 0.0, "p": 0.04, "p_holm": 0.04}
+    assert "all pairs of models" in mark_words(record)
+    assert "; or sign-flip test over users, p < 0.05 after Holm's correction" in mark_words(record)
+    for found in models.values():
+        found.pop("versus_best", None)
+    assert mark_words(record) == ""

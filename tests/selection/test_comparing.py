@@ -109,7 +109,7 @@ def test_the_record_has_everything_a_report_needs(data):
     versus = worse["versus_best"]["ndcg@10"]
     means = sorted(m["metrics"]["ndcg@10"]["mean"] for m in (ials, popularity))
     assert versus["difference"] == pytest.approx(means[0] - means[1], abs=1e-6)
-    assert 0 < versus["p"] <= versus["p_holm"] <= 1
+    assert 0 < versus["p"] <= versus["p_adjusted"] <= 1
     json.dumps(record, allow_nan=False)
 
 
@@ -215,7 +215,7 @@ def test_models_added_later_are_tested_if_the_users_values_were_kept(data, tmp_p
     for name in ("popularity", "itemknn"):
         test, expected = (one.models[name]["versus_best"]["ndcg@10"] for one in (more, whole))
         assert test["difference"] == pytest.approx(expected["difference"], abs=1e-6)
-        assert test == expected if kept else [test[key] for key in ("low", "high", "p", "p_holm")] == [None] * 4
+        assert test == expected if kept else [test[key] for key in ("low", "high", "p", "p_adjusted")] == [None] * 4
     assert ("Not tested against the best" in " ".join(further_sentences(more.record))) != kept
     assert len(Comparison.load(path).per_user) == (6 if kept else 0)  # the file that is kept is brought up to date
     assert before.best == "itemknn"

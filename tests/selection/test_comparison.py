@@ -9,9 +9,10 @@ import pytest
 import taylorank as tr
 from taylorank.errors import DataError
 from taylorank.report.tables import significance_table
-from taylorank.report.words import further_sentences, lead_sentence
+from taylorank.report.words import further_sentences, lead_sentence, mark_words
 from taylorank.selection import Comparison
 from taylorank.selection.comparison import join_comparisons
+from taylorank.selection.significance import METHOD
 
 NAMES = ("ease", "popularity", "itemknn")
 
@@ -52,7 +53,7 @@ def test_without_the_users_values_pairs_of_two_comparisons_are_not_tested(parts,
     for name in ("popularity", "itemknn"):
         test = joined.models[name]["versus_best"]["ndcg@10"]
         means = [joined.models[one]["metrics"]["ndcg@10"]["mean"] for one in (name, "ease")]
-        assert test == {"difference": means[0] - means[1], "low": None, "high": None, "p": None, "p_holm": None}
+        assert test == {"difference": means[0] - means[1], "low": None, "high": None, "p": None, "p_adjusted": None}
     rows = [[cell.text for cell in row] for row in significance_table(joined.record).rows]
     assert rows
     assert all(row[-3:] == ["–", "not tested", "–"] for row in rows)
@@ -70,11 +71,27 @@ def test_tests_that_a_part_has_made_stay(whole, tmp_path):
     joined = join_comparisons([saved(pair, tmp_path / "a.json", per_user=False), third])
     known, expected = joined.models["popularity"]["versus_best"], pair.models["popularity"]["versus_best"]
     assert known == expected
-    assert known["ndcg@10"]["p_holm"] == known["ndcg@10"]["p"]
+    assert known["ndcg@10"]["p_adjusted"] == known["ndcg@10"]["p"]
     assert joined.models["itemknn"]["versus_best"]["ndcg@10"]["p"] is None
     lead = lead_sentence(joined.record)
     assert "than Popularity; no test of significance was made against ItemKNN" in lead or "above Popularity" in lead
-    assert whole.models["popularity"]["versus_best"]["ndcg@10"]["p_holm"] >= known["ndcg@10"]["p_holm"]
+    assert whole.models["popularity"]["versus_best"]["ndcg@10"]["p_adjusted"] >= known["ndcg@10"]["p_adjusted"]
+
+
+def test_tests_of_before_keep_their_p_and_their_caption(whole, tmp_path):
+    """Without the users' values Holm's p stays and is named; with them the models are tested anew."""
+    old = copy.deepcopy(whole)
+    del old.record["summary"]["test"]
+    for found in old.models.values():
+        for test in found["versus_best"].values():
+            test["p_holm"] = test.pop("p_adjusted") / 2
+    kept = join_comparisons([saved(old, tmp_path / "a.json", per_user=False)])
+    assert kept.record["summary"] == old.record["summary"]
+    assert "Holm" in mark_words(kept.record)
+    anew = join_comparisons([saved(old, tmp_path / "b.json", per_user=True)])
+    assert anew.record["summary"] == whole.record["summary"]
+    assert anew.record["summary"]["test"] == METHOD
+    assert "Holm" not in mark_words(anew.record)
 
 
 def test_saved_and_loaded(whole, tmp_path):

@@ -34,7 +34,7 @@ from taylorank.ranking.protocols import protocol as protocol_named
 from taylorank.report import require_extra, write_report
 from taylorank.report.series import series_of
 from taylorank.report.tables import summary_table
-from taylorank.report.words import further_sentences, lead_sentence
+from taylorank.report.words import further_sentences, lead_sentence, mark_words
 from taylorank.selection import CompareProgress, Comparison
 from taylorank.selection import compare as compare_models
 from taylorank.selection.contenders import contenders, known_names
@@ -172,6 +172,6 @@ def _print_summary(found: Comparison, console: Console) -> None:
         console.print(sentence, markup=False)
     console.print()
     console.print(table)
-    console.print("† significantly below the best: p < 0.05 over users, Holm's correction", style="dim")
+    console.print(mark_words(record), style="dim")
     for line in errors:
         console.print(line, markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ from taylorank.selection import compare_fitted
 METRICS = ("ndcg@10", "recall@10", "mrr@10", "ndcg@20", "recall@20")
 
 
-def write_run_report(data: Interactions, results: list[dict[str, Any]], path: Path, *, random_state: int) -> str:
+def write_run_report(
+    data: Interactions, results: list[dict[str, Any]], path: Path, *, random_state: int, notes: Sequence[str]
+) -> str:
     """Write the report of fitted models (`model`, `fitted`, `fit_seconds` of each result); return a line about it.
 
+    `notes` are shown below the result.
     Without the extra [report] none is written, and the line explains how to install it.
     """
     try:
@@ -35,6 +39,7 @@ def write_run_report(data: Interactions, results: list[dict[str, Any]], path: Pa
         random_state=random_state,
         name="planted data",
         command=command_line(),
+        notes=notes,
     )
     write_report(found.record, path)
     return f"written: {path}"

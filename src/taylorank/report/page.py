@@ -14,7 +14,7 @@ from taylorank.report import charts, facts, tables
 from taylorank.report.numbers import metric_label
 from taylorank.report.record import Record, check_record
 from taylorank.report.series import series_of
-from taylorank.report.words import further_sentences, lead_sentence
+from taylorank.report.words import further_sentences, lead_sentence, mark_words
 
 
 def write_report(record: Record, path: str | os.PathLike[str]) -> None:
@@ -41,6 +41,7 @@ def render_report(record: Record) -> str:
         shown={name: charts.models_in(spec) for name, spec in drawn.items()},
         primary=metric_label(record["settings"]["primary"]),
         tables=_tables(record, series),
+        mark_words=mark_words(record),
         trials=[table for name in record["models"] if (table := tables.trials_table(record, name)).rows],
         data_facts=facts.data_facts(record),
         fit_means=record["budget"].get("fit_means", "seconds to fit once with the chosen parameters"),

@@ -9,7 +9,8 @@ budget              trials or seconds of tuning that every model gets on every s
 models              name → label, class, parameters at the start, space of tuning
 runs                one for each (model, seed): parameters, tuning, seconds, memory, metrics, quality by cutoff and by
                     popularity, convergence; or the error that ended it
-summary             per model: means over seeds, intervals over users, tests against the best
+summary             per model: means over seeds, intervals over users, tests against the best; which test
+notes               sentences for the reader, if there are any
 
 Each user's values, which intervals and tests are computed from, are a file of their own (`selection.per_user`). In the
 JSON a list of objects with the same keys is stored as a table, {"columns": {key: values}}. Version 1 had the values per

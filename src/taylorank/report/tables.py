@@ -8,7 +8,7 @@ from typing import Any
 from taylorank.report.numbers import MISSING, and_list, any_value, memory, metric_label, p_value, quality, seconds
 from taylorank.report.record import Record
 from taylorank.report.series import Series
-from taylorank.report.words import is_worse, label, margin, ranking
+from taylorank.report.words import adjusted_p, is_worse, label, margin, methods_used, ranking
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,11 @@ def significance_table(record: Record) -> Table:
             if found["low"] is not None:
                 interval = f"{_signed(found['low'])} to {_signed(found['high'])}"
             pair = f"{label(record, name)} − {label(record, order[0])}"
-            p = [NOT_TESTED if found["p"] is None else p_value(found["p"]), p_value(found["p_holm"])]
+            p = [NOT_TESTED if found["p"] is None else p_value(found["p"]), p_value(adjusted_p(found))]
             rows.append([Cell(metric_label(metric)), Cell(pair, is_word=True)])
             rows[-1] += [Cell(text) for text in (_signed(found["difference"]), interval, *p)]
-    head = ["Metric", "Difference of", "Mean", "95 % interval", "p", "p (Holm)"]
+    adjusted = "p (Holm)" if methods_used(record) == ["p_holm"] else "p (adjusted)"
+    head = ["Metric", "Difference of", "Mean", "95 % interval", "p", adjusted]
     return Table("Everything against the best, paired over users", head, rows)
 
 

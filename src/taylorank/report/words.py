@@ -8,6 +8,12 @@ from taylorank.report.numbers import and_list, metric_label, quality, seconds
 from taylorank.report.record import Record
 
 LEVEL = 0.05
+METHODS = {  # where a test has its adjusted p → what it says
+    "p_adjusted": f"sign-flip test over users, p < {LEVEL} adjusted for all pairs of models, which allows for choosing "
+    "the best on the same users",
+    "p_holm": f"sign-flip test over users, p < {LEVEL} after Holm's correction, which does not allow for choosing the "
+    "best on the same users",
+}
 
 
 def lead_sentence(record: Record) -> str:
@@ -32,7 +38,7 @@ def further_sentences(record: Record) -> list[str]:
     ranked = ranking(record, metric)
     about_ranked = (_bound, _elsewhere, _faster, _unsteady, _untested)
     sentences = [*(about(record, metric, ranked) for about in about_ranked), _failures(record)]
-    return [sentence for sentence in sentences if sentence]
+    return [*filter(None, sentences), *record.get("notes", [])]
 
 
 def label(record: Record, name: str) -> str:
@@ -65,8 +71,25 @@ def margin(value: dict[str, Any]) -> float | None:
 
 def is_worse(record: Record, name: str, metric: str) -> bool | None:
     """Return whether the model is significantly worse than the best; None where nothing was tested."""
-    found = record["summary"]["models"][name].get("versus_best", {}).get(metric)
-    return None if found is None or found["p_holm"] is None else bool(found["p_holm"] < LEVEL)
+    p = adjusted_p(record["summary"]["models"][name].get("versus_best", {}).get(metric))
+    return None if p is None else p < LEVEL
+
+
+def adjusted_p(test: dict[str, Any] | None) -> float | None:
+    """Return the p that counts of a test against the best; tests of before have it under the name of Holm."""
+    return None if test is None else test.get("p_adjusted", test.get("p_holm"))
+
+
+def methods_used(record: Record) -> list[str]:
+    """Return the keys of `METHODS` that the record's tests were made with; a join of records can have both."""
+    tests = [test for facts in record["summary"]["models"].values() for test in facts.get("versus_best", {}).values()]
+    return [method for method in METHODS if any(test.get(method) is not None for test in tests)]
+
+
+def mark_words(record: Record) -> str:
+    """Return what † means, by the method that the record's tests were made with; "" if none was made."""
+    meant = [METHODS[method] for method in methods_used(record)]
+    return f"† significantly below the best: {'; or '.join(meant)}" if meant else ""
 
 
 def _certainty(record: Record, metric: str, ranked: list[str]) -> str:

@@ -155,17 +155,20 @@ def compare_fitted(
     random_state: int = 0,
     name: str | None = None,
     command: str | None = None,
+    notes: Sequence[str] = (),
 ) -> Comparison:
     """Compare models that are fitted already, on one split by the papers' protocol.
 
     `seconds` and `params` hold, where known, how long fitting and tuning took and which parameters were chosen.
-    `bounds` names those that only show how good a ranking can be. The budget of tuning is not known here.
+    `bounds` names those that only show how good a ranking can be. The budget of tuning is not known here. `notes` are
+    sentences for the reader of the report.
     """
     evaluation = protocol_named("papers")
     entries = [Contender(one, one, model, {}) for one, model in fitted.items()]
     plan = make_plan(evaluation, metrics=metrics, k=10, trials=0, seconds=None, n_items=data.n_items)
     record = _new_record(data, entries, evaluation, plan, _checked_seeds([random_state]), name=name, command=command)
     record["budget"] |= {"says": "the models came fitted", "fit_means": "seconds of fitting and choosing"}
+    record["notes"] = list(notes)
     parts, values = evaluation.prepare(data, random_state), {}
     for one, model in fitted.items():
         record["models"][one]["is_bound"] = one in bounds

@@ -1,16 +1,25 @@
-"""Is a difference between two models significant? Paired tests over users, corrected for their number.
+"""Is a difference between models significant? Paired tests over users, which allow for the choice of the best.
 
-Two models are measured on the same users, so the unit is a user's difference d_x. If the models were equally good,
-every d_x would have the other sign with the same probability:
+Two models i, j are measured on the same users, so the unit is a user's difference d_x = v_xi − v_xj. If the models were
+equally good, every d_x would have the other sign with the same probability:
 
-    p = P(|Σ_x s_x d_x| ≥ |Σ_x d_x|),   s_x = ±1 at random
+    t_ij = |Σ_x d_x| / √(Σ_x d_x²),   p = P(|Σ_x s_x d_x| / √(Σ_x d_x²) ≥ t_ij),   s_x = ±1 at random
 
-(Fisher's randomisation test: no normality is assumed). Several comparisons are corrected by Holm's method.
+(Fisher's randomisation test: no normality is assumed). The best of several models is chosen on the same users, so even
+of equally good models the last is often far below the first. p is therefore adjusted by the largest t of all pairs of
+models under the same signs, whichever two of them are the best and the last:
+
+    p_ij adjusted = P(max over pairs of |Σ_x s_x d_x| / √(Σ_x d_x²) ≥ t_ij)
+
+stepwise, without the pairs that differ more clearly than ij. The probability that any two equally good models are
+declared different is then at most the level (Romano and Wolf, "Exact and approximate stepdown methods for multiple
+hypothesis testing", 2005), for every pair and so for those with the best.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,18 +31,26 @@ from taylorank.errors import DataError, ParameterError
 
 Floats = NDArray[np.float64]
 RESAMPLES = 9999
+METHOD = "largest difference of all pairs"  # the name of `all_pairs_test` in a record
 BLOCK_CELLS = 1 << 23  # signs held at a time
+TIES = 1e-9  # values of t this close are sums of the same numbers in another order
 
 
 @dataclass(frozen=True)
 class Versus:
-    """A model against the best: mean difference (≤ 0) with its 95 % interval, p as it is and after Holm."""
+    """A model against the best: mean difference (≤ 0) with its 95 % interval, p of this pair and over all pairs."""
 
     difference: float
     low: float
     high: float
     p: float
-    p_holm: float
+    p_adjusted: float
+
+    @property
+    def p_holm(self) -> float:
+        """The adjusted p under its former name."""
+        warnings.warn("Versus.p_holm is deprecated; write p_adjusted", DeprecationWarning, stacklevel=2)
+        return self.p_adjusted
 
 
 @renamed(seed="random_state")
@@ -51,20 +68,49 @@ def sign_flip_test(differences: NDArray[np.floating], *, resamples: int = RESAMP
         raise ParameterError(f"resamples={resamples} is not a count", "use 1 or more, such as 9999")
     d = d[(d != 0).any(axis=1)]  # a user with equal values changes no sum
     n = len(d)
-    exact = 2**n <= resamples if n < 60 else False
-    count = 2**n if exact else resamples
     observed = np.abs(d.sum(axis=0))
     least = observed - 1e-12 * np.abs(d).sum(axis=0)  # sums of the same numbers in another order are equal
     extreme = np.zeros(d.shape[1], dtype=np.int64)
-    rng = np.random.default_rng(random_state)
-    size = max(1, BLOCK_CELLS // max(n, 1))
-    for start in range(0, count, size):
-        rows = min(size, count - start)
-        bits = _patterns(start, rows, n) if exact else _coins(rng, rows, n)
-        sums = 2.0 * (bits @ d) - d.sum(axis=0)  # Σ ±d
+    for sums in _flipped_sums(d, resamples, random_state, width=1):
         extreme += (np.abs(sums) >= least).sum(axis=0)
-    p: Floats = extreme / count if exact else (extreme + 1) / (count + 1)
-    return p
+    return _shares(extreme, n, resamples)
+
+
+def all_pairs_test(
+    values: NDArray[np.floating], *, resamples: int = RESAMPLES, random_state: int = 0
+) -> tuple[Floats, Floats]:
+    """Return p and adjusted p of every pair of columns, (n users, m models) → two of (m, m).
+
+    All pairs of a resample have the same signs, so they depend on each other as the models do.
+
+    >>> p, adjusted = all_pairs_test(np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
+    >>> adjusted
+    array([[1.  , 0.25, 0.25],
+           [0.25, 1.  , 1.  ],
+           [0.25, 1.  , 1.  ]])
+    """
+    v = _columns(values)
+    if resamples < 1:
+        raise ParameterError(f"resamples={resamples} is not a count", "use 1 or more, such as 9999")
+    v = v - v[:, :1]  # which changes no difference
+    v = v[(v != 0).any(axis=1)]
+    first, second = np.triu_indices(v.shape[1], 1)
+    scales = np.array([np.linalg.norm(v[:, i] - v[:, j]) for i, j in zip(first, second, strict=True)])
+    sums = v.sum(axis=0)
+    observed = _studentised(sums[None, first] - sums[None, second], scales)[0]
+    order = np.argsort(-observed, kind="stable")  # the clearest difference first
+    first, second, scales, observed = first[order], second[order], scales[order], observed[order]
+    alone, together = np.zeros((2, len(order)), dtype=np.int64)
+    for flipped in _flipped_sums(v, resamples, random_state, width=len(order)):
+        t = _studentised(flipped[:, first] - flipped[:, second], scales)
+        alone += (t >= observed - TIES).sum(axis=0)
+        largest = np.maximum.accumulate(t[:, ::-1], axis=1)[:, ::-1]  # of this pair and the less clear ones
+        together += (largest >= observed - TIES).sum(axis=0)
+    p, adjusted = np.ones((2, v.shape[1], v.shape[1]))
+    p[first, second] = p[second, first] = _shares(alone, len(v), resamples)
+    steps = np.maximum.accumulate(_shares(together, len(v), resamples))
+    adjusted[first, second] = adjusted[second, first] = steps
+    return p, adjusted
 
 
 def holm(p_values: Sequence[float] | NDArray[np.floating]) -> Floats:
@@ -112,6 +158,7 @@ def against_best(
     """Return the model with the highest mean, or `best` if given, and how every other one compares.
 
     `values` holds each model's metric per user, in the same order of users. Of equal means the first counts as best.
+    Adjusted p allow for the choice of the best on these users (`all_pairs_test`).
     """
     lengths = {len(v) for v in values.values()}
     if len(lengths) != 1:
@@ -120,12 +167,14 @@ def against_best(
     others = [name for name in values if name != best]
     if not others:
         return best, {}
-    d = np.stack([np.asarray(values[name], dtype=np.float64) - values[best] for name in others], axis=1)
-    p = sign_flip_test(d, resamples=resamples, random_state=random_state)
-    adjusted = holm(p)
-    found = {
-        name: Versus(*mean_interval(d[:, i]), p=float(p[i]), p_holm=float(adjusted[i])) for i, name in enumerate(others)
-    }
+    every = np.stack([np.asarray(column, dtype=np.float64) for column in values.values()], axis=1)  # (users, models)
+    p, adjusted = all_pairs_test(every, resamples=resamples, random_state=random_state)
+    place = {name: i for i, name in enumerate(values)}
+    found = {}
+    for name in others:
+        pair = place[name], place[best]
+        interval = mean_interval(every[:, pair[0]] - every[:, pair[1]])
+        found[name] = Versus(*interval, p=float(p[pair]), p_adjusted=float(adjusted[pair]))
     return best, found
 
 
@@ -135,6 +184,36 @@ def _columns(differences: NDArray[np.floating]) -> Floats:
     if d.ndim != 2 or not len(d) or not np.all(np.isfinite(d)):
         raise DataError("the differences are not finite numbers per user", "leave out users without a value")
     return d
+
+
+def _flipped_sums(values: Floats, resamples: int, random_state: int, *, width: int) -> Iterator[Floats]:
+    """Yield Σ_x s_x v_x of every column under random signs, or all signs where they are few, (rows, columns) at a time.
+
+    `width` is how many numbers the caller makes of a row.
+    """
+    n = len(values)
+    count = 2**n if _is_exact(n, resamples) else resamples
+    rng = np.random.default_rng(random_state)
+    size = max(1, BLOCK_CELLS // max(n, width, 1))
+    for start in range(0, count, size):
+        rows = min(size, count - start)
+        bits = _patterns(start, rows, n) if _is_exact(n, resamples) else _coins(rng, rows, n)
+        yield 2.0 * (bits @ values) - values.sum(axis=0)
+
+
+def _is_exact(n: int, resamples: int) -> bool:
+    return n < 60 and 2**n <= resamples
+
+
+def _shares(extreme: NDArray[np.int64], n: int, resamples: int) -> Floats:
+    p: Floats = extreme / 2**n if _is_exact(n, resamples) else (extreme + 1) / (resamples + 1)
+    return p
+
+
+def _studentised(sums: Floats, scales: Floats) -> Floats:
+    """|Σ d| / √(Σ d²); 0 for a pair without a difference."""
+    t: Floats = np.divide(np.abs(sums), scales, out=np.zeros_like(sums), where=scales > TIES * scales.max(initial=0))
+    return t
 
 
 def _patterns(start: int, rows: int, n: int) -> Floats:

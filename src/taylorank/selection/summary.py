@@ -3,6 +3,9 @@
 A metric's mean is that over seeds. Seeds share their users, so their values are not independent: a user's value is
 first averaged over seeds, and intervals and tests are over users. Where each user's values were not kept, intervals and
 tests are those that an earlier summary has of the same runs; a pair without a test is marked as not tested.
+
+`test` names the method of the tests made here, whose adjusted p is `p_adjusted`. Summaries from before it have none,
+and `p_holm`: each pair's own p, corrected by Holm's method for the number of models but not for the choice of the best.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from numpy.typing import NDArray
 
 from taylorank.report.record import Record, plain
 from taylorank.selection.per_user import PerUser, UserValues
-from taylorank.selection.significance import against_best, holm, mean_interval
+from taylorank.selection.significance import METHOD, against_best, mean_interval
 
 Run = dict[str, Any]
 Summary = dict[str, Any]
@@ -24,7 +27,7 @@ Means = NDArray[np.float64] | None  # (users of the data,), NaN for those never 
 
 
 def summarise(record: Record, per_user: PerUser, *, known: Sequence[Summary] = ()) -> Summary:
-    """Return {"seeds", "users", "best", "models"} of all seeds that every model has been through.
+    """Return {"seeds", "users", "best", "models", "test"} of all seeds that every model has been through.
 
     `known` are earlier summaries, of some of the models.
     """
@@ -44,7 +47,12 @@ def summarise(record: Record, per_user: PerUser, *, known: Sequence[Summary] = (
         if rivals:
             best[metric] = _compare(models, metric, rivals, known)
     summary: Summary = plain({"seeds": seeds, "users": max(users), "best": best, "models": models})
-    return summary
+    return {**summary, "test": METHOD} if _has_new_tests(models) else summary
+
+
+def _has_new_tests(models: dict[str, Any]) -> bool:
+    tests = [test for found in models.values() for test in found.get("versus_best", {}).values()]
+    return any(test.get("p_adjusted") is not None for test in tests)
 
 
 def _finished_seeds(record: Record) -> list[int]:
@@ -126,12 +134,10 @@ def _compare(models: dict[str, Any], metric: str, rivals: dict[str, Means], know
         return best  # a metric of all lists together, or of a single user
     best, tests = _tested(rivals, best)
     for name in [name for name in rivals if name != best and name not in tests]:
-        untested = {"difference": mean[name] - mean[best], "low": None, "high": None, "p": None}
+        untested = {"difference": mean[name] - mean[best], "low": None, "high": None, "p": None, "p_adjusted": None}
         tests[name] = _known_test(known, name, best, metric) or untested
-    adjusted = holm([test["p"] for test in tests.values() if test["p"] is not None]).tolist()
     for name, test in tests.items():
-        p_holm = None if test["p"] is None else adjusted.pop(0)
-        models[name]["versus_best"][metric] = {**test, "p_holm": p_holm}
+        models[name]["versus_best"][metric] = test
     return best
 
 

@@ -93,7 +93,7 @@ def truncated_svd(
         worst = float(ritz.residuals[:count].max())
         stopped = callback is not None and bool(callback(Progress(passes, worst, state)))
         exhausted = stopped or (max_passes is not None and passes >= max_passes)
-        stalled = tolerance < goal and worst > 0.5 * best  # only rounding is left
+        stalled = tolerance < goal and worst > 0.95 * best  # only rounding is left
         if worst <= goal or exhausted or stalled or state.block.shape[1] == matrix.shape[1]:
             return ritz.kept(count, passes, converged=worst <= goal or stalled)
         degree = _degree(ritz.squares)
