@@ -9,7 +9,7 @@ from taylorank import losses
 from taylorank.errors import ParameterError
 from taylorank.registry import MODELS
 from taylorank.selection import SPACES, Choice, Range
-from taylorank.selection.spaces import described, lattice, neural_space
+from taylorank.selection.spaces import described, lattice, neural_space, own_values, within
 from taylorank.training import Neural
 
 
@@ -71,3 +71,14 @@ def test_a_space_as_json():
 def test_empty_parts_are_refused(make):
     with pytest.raises(ParameterError):
         make()
+
+
+@pytest.mark.parametrize("loss", ["uib", "ccl"])
+def test_a_search_over_options_begins_at_the_defaults_of_the_loss(loss):
+    model = Neural(loss)
+    first = within(neural_space(model)["options"], own_values(model)["options"])
+    assert first == {name: losses.get(loss).options[name] for name in first}
+
+
+def test_options_that_are_set_are_the_own_ones():
+    assert own_values(Neural("uib", options={"negative_weight": 2.0}))["options"] == {"negative_weight": 2.0}

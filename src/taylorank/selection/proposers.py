@@ -6,6 +6,7 @@ import importlib
 import itertools
 import math
 import statistics
+import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from taylorank.selection.trials import Trial
 # and it has had this many sweeps.
 PRUNE_AFTER_TRIALS = 5
 PRUNE_AFTER_STEPS = 3
+STARTUP_TRIALS = 8  # random ones, before Optuna has anything to be guided by
 
 
 def proposer(space: Space, first: dict[str, Any], *, trials: int | None, random_state: int) -> Listed | Tpe:
@@ -47,9 +49,24 @@ def _grid(space: Space, random_state: int) -> Iterator[dict[str, Any]]:
 def _random(space: Space, first: dict[str, Any], random_state: int) -> Iterator[dict[str, Any]]:
     """`first`, then independent draws."""
     yield first
-    rng = np.random.default_rng(random_state)
-    while True:
-        yield {name: part.draw(rng) for name, part in space.items()}
+    for number in itertools.count(1):
+        yield drawn(space, number, random_state=random_state)
+
+
+def drawn(space: Space, number: int, *, random_state: int) -> dict[str, Any]:
+    """Return the setting of trial `number` of a random search.
+
+    Each value is drawn by (random_state, the parameter's name, number) alone, so models that have a parameter in
+    common try the same values of it, whatever else they have.
+
+    >>> one, two = {"a": Range(0, 1)}, {"b": Range(0, 9), "a": Range(0, 1)}
+    >>> drawn(one, 3, random_state=0)["a"] == drawn(two, 3, random_state=0)["a"]
+    True
+    """
+    return {
+        name: part.draw(np.random.default_rng([random_state, zlib.crc32(name.encode()), number]))
+        for name, part in space.items()
+    }
 
 
 def _has_optuna() -> bool:
@@ -90,7 +107,7 @@ class Listed:
 
 
 class Tpe:
-    """Optuna's tree-structured Parzen estimator with its median pruner, from `first` on."""
+    """Optuna's tree-structured Parzen estimator with its median pruner, after `first` and the first random draws."""
 
     method = "Optuna TPE"
 
@@ -98,12 +115,13 @@ class Tpe:
         import optuna
 
         pruner = optuna.pruners.MedianPruner(PRUNE_AFTER_TRIALS, PRUNE_AFTER_STEPS + 1)
-        sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=8)
+        sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=STARTUP_TRIALS)
         with _quiet_optuna():
             self._study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
-            self._study.enqueue_trial(
-                {n: part.values.index(first[n]) if isinstance(part, Choice) else first[n] for n, part in space.items()}
-            )
+            for setting in [first, *(drawn(space, n, random_state=random_state) for n in range(1, STARTUP_TRIALS))]:
+                self._study.enqueue_trial(
+                    {n: p.values.index(setting[n]) if isinstance(p, Choice) else setting[n] for n, p in space.items()}
+                )
         self._space = space
         self._current: Any = None
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from taylorank import losses, samplers
 from taylorank.errors import ParameterError
+from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 
 
@@ -195,11 +196,18 @@ def lattice(part: Range | Choice, count: int = 9) -> list[Any]:
 def nearest(values: list[Any], wanted: Any) -> Any:
     """Return the member of `values` that is `wanted`, or the nearest number, or the last.
 
+    Of mappings the nearest is that with the fewest other values than `wanted`, then with the nearest ones.
+
     >>> nearest([0.2, 0.5, 1.0], 0.6), nearest(["a", "b"], "a"), nearest([0.5, 1.0], "probability")
     (0.5, 'a', 1.0)
+    >>> nearest([{"weight": 1.0}, {"weight": 4.0}, {"weight": 16.0}], {"weight": 3.0, "margin": 1.0})
+    {'weight': 4.0}
     """
     if wanted in values:
         return wanted
+    mappings = [value for value in values if isinstance(value, Mapping)]
+    if mappings and isinstance(wanted, Mapping):
+        return min(mappings, key=lambda value: _distance(value, wanted))
     numbers = [value for value in values if _is_number(value)]
     if not numbers or not _is_number(wanted):
         return values[-1]
@@ -218,6 +226,20 @@ def within(part: Range | Choice, wanted: Any) -> Any:
         return part.low
     held = min(max(wanted, part.low), part.high)
     return int(held) if part.integer else float(held)
+
+
+def own_values(model: Any) -> dict[str, Any]:
+    """Return the model's parameters as they take effect; options of a loss that nobody set have their defaults."""
+    values = settled_params(model)
+    if "loss" in values and not values.get("options", True):
+        values = {**values, "options": dict(losses.get(model.loss).options)}
+    return values
+
+
+def _distance(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[int, float]:
+    """How many entries of `value` are others than in `wanted`, and Σ |difference| over those that are numbers."""
+    others = [(part, wanted.get(name)) for name, part in value.items() if part != wanted.get(name)]
+    return len(others), sum(abs(a - b) for a, b in others if _is_number(a) and _is_number(b))
 
 
 def _is_number(value: Any) -> bool:

@@ -6,11 +6,11 @@ import math
 import statistics
 from typing import Any
 
-from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.ranking import Rankable
 from taylorank.selection.judge import Judge
 from taylorank.selection.proposers import Listed, Tpe, proposer
+from taylorank.selection.spaces import own_values
 from taylorank.selection.study import BudgetSpent, Pruned, Study
 from taylorank.selection.trials import Trial
 
@@ -19,9 +19,8 @@ STEP_USERS = 2000  # judged after each sweep, to prune early
 
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
-    source = proposer(
-        study.space, settled_params(study.base), trials=study.budget.trials, random_state=study.random_state
-    )
+    own = own_values(study.base)
+    source = proposer(study.space, own, trials=study.budget.trials, random_state=study.random_state)
     some_users = study.judge.on_sample(STEP_USERS, random_state=study.random_state)
     try:
         while True:

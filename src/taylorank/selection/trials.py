@@ -17,7 +17,7 @@ from taylorank.errors import DataError
 from taylorank.models.json_values import plain_value as in_json
 from taylorank.output import atomic_path
 
-FORMAT = 1
+FORMAT = 2  # 1: other draws of settings, and no trials that were cut off
 REMEDY = "give another file, or delete this one"
 Status = Literal["complete", "pruned", "failed"]
 Key = tuple[str, int]  # a trial's parameters as JSON, and how many users judged it
@@ -102,6 +102,9 @@ def _whole_lines(path: Path) -> list[Any]:
 def _check_header(path: Path, found: Any, wanted: dict[str, Any]) -> None:
     if not isinstance(found, dict) or "tuning" not in found:
         raise DataError(f"{path} is not the file of a tuning run", REMEDY)
+    if found["tuning"] != FORMAT:
+        cause = f"{path} has trials of another version of the search ({found['tuning']!r}, this one is {FORMAT})"
+        raise DataError(cause, REMEDY)
     for name in wanted:
         if found.get(name) != wanted[name]:
             raise DataError(f"{path} has {name} {_short(found.get(name))}, this run {_short(wanted[name])}", REMEDY)
