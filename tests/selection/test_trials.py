@@ -140,7 +140,7 @@ def test_a_file_goes_on_with_other_threads_but_not_with_other_histories(small_pa
 
 LINE = (
     '{"params": {"shift": 3}, "value": 0.25, "seconds": 1.5, "status": "complete", "step_values": [0.1, 0.2], '
-    '"fit": 2, "users": 40, "note": ""}'
+    '"fit": 2, "users": 40, "note": "", "steps": null}'
 )
 
 

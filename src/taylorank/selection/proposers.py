@@ -21,19 +21,23 @@ from taylorank.selection.trials import Trial
 # and it has had this many sweeps.
 PRUNE_AFTER_TRIALS = 5
 PRUNE_AFTER_STEPS = 3
+SMALL_GRID = 20  # settings, all of which are tried if only seconds are limited
 STARTUP_TRIALS = 8  # random ones, before Optuna has anything to be guided by
 
 
 def proposer(space: Space, first: dict[str, Any], *, trials: int | None, random_state: int) -> Listed | Tpe:
     """Return the whole grid if it fits in the budget, else Optuna's TPE if it is installed, else random search.
 
-    The latter two begin with `first`, the model's own values moved into the space, so that the defaults are tried
-    wherever the space allows them.
+    Without a limit of trials, a grid of at most `SMALL_GRID` settings fits. All but a grid within a limit begin with
+    `first`, the model's own values moved into the space, so that the defaults are tried wherever the space allows them.
     """
     sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
     if not space or (trials is not None and math.prod(sizes) <= trials):
         return Listed(_grid(space, random_state), "every combination")
     first = {name: within(part, first[name]) for name, part in space.items()}
+    if trials is None and math.prod(sizes) <= SMALL_GRID:
+        others = (setting for setting in _grid(space, random_state) if setting != first)
+        return Listed(itertools.chain([first], others), "every combination")
     if _has_optuna():
         return Tpe(space, first, random_state=random_state)
     return Listed(_random(space, first, random_state), "random search (pip install 'taylorank[tune]' for a guided one)")
@@ -150,9 +154,10 @@ class Tpe:
         for step, value in enumerate(trial.step_values, start=1):
             if step not in reported:
                 self._current.report(value, step)
-        states = {"complete": TrialState.COMPLETE, "pruned": TrialState.PRUNED, "failed": TrialState.FAIL}
+        without = TrialState.PRUNED if trial.status == "pruned" else TrialState.FAIL
         with _quiet_optuna():
-            self._study.tell(self._current, trial.value, state=states[trial.status])
+            state = without if trial.value is None else TrialState.COMPLETE
+            self._study.tell(self._current, trial.value, state=state)
 
 
 @contextmanager

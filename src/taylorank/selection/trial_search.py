@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from typing import Any
 
-from taylorank.models.recommender import Recommender
-from taylorank.ranking import Rankable
-from taylorank.selection.judge import Judge
-from taylorank.selection.proposers import Listed, Tpe, proposer
+from taylorank.selection.attempt import STEP_USERS, Attempt
+from taylorank.selection.proposers import proposer
 from taylorank.selection.spaces import own_values
-from taylorank.selection.study import BudgetSpent, Pruned, Study
+from taylorank.selection.study import BudgetSpent, Stopped, Study
 from taylorank.selection.trials import Trial
 
-STEP_USERS = 2000  # judged after each sweep, to prune early
+FEW_FITS = 5  # fewer settings than these say little about a space
 
 
 def trial_search(study: Study) -> str:
@@ -27,10 +24,17 @@ def trial_search(study: Study) -> str:
             number = study.begin_fit(seconds=_expected(study))
             params = source.ask()
             if params is None:
+                return source.method
+            attempt = Attempt(study, params, source=source, judge=some_users)
+            trial = study.tried(params, study.judge, fit=number, fitted=attempt.fitted, steps=attempt.values)
+            source.tell(trial)
+            if trial.status == "cut off":
                 break
-            source.tell(_attempt(study, params, number, source=source, judge=some_users))
+    except Stopped:
+        return source.method
     except BudgetSpent:
         pass
+    _note_unfinished(study)
     return source.method
 
 
@@ -40,28 +44,21 @@ def _expected(study: Study) -> float:
     return statistics.median(seconds) + (max(seconds) if study.refit else 0.0) if seconds else 0.0
 
 
-def _attempt(study: Study, params: dict[str, Any], number: int, *, source: Listed | Tpe, judge: Judge) -> Trial:
-    """Fit and judge one setting; prune it on the way if its steps are too far behind."""
-    values: list[float] = []
-
-    def fitted() -> Recommender:
-        model = study.new_model(params)
-        steps_compare = getattr(model, "steps_compare", True)
-        return model.fit(study.train, callback=after_step if steps_compare else lambda _: study.check_time())
-
-    def after_step(progress: Any) -> None:
-        study.check_time()
-        now = snapshot(progress)
-        if now is None:
-            return
-        values.append(round(judge.value(now), 6))
-        if math.isfinite(values[-1]) and source.should_prune(len(values), values[-1]):
-            raise Pruned(f"below the median of earlier trials at sweep {len(values)}")
-
-    return study.tried(params, study.judge, fit=number, fitted=fitted, steps=values)
+def _note_unfinished(study: Study) -> None:
+    """Note which trials the seconds cut off, and whether they allowed only a few."""
+    study.unfinished += [_words(trial) for trial in study.trials if trial.status == "cut off"]
+    limit = study.budget.trials
+    if study.budget.seconds is not None and (limit is None or study.fits < limit) and study.fits < FEW_FITS:
+        count = len(study.trials)
+        study.unfinished.append(f"{study.budget.seconds:g} s allowed {count} setting{'s' * (count > 1)}, no more")
 
 
-def snapshot(progress: Any) -> Rankable | None:
-    """Return the model as of this step, if the solver can give it."""
-    now: Rankable | None = progress.model() if hasattr(progress, "model") else None
-    return now
+def _words(trial: Trial) -> str:
+    setting = ", ".join(f"{name} = {_short(value)}" for name, value in trial.params.items()) or "the model"
+    if trial.value is None:
+        return f"{setting} was cut off before it had a value"
+    return f"{setting} was cut off after step {trial.steps} with {trial.value:.4f}"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

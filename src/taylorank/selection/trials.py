@@ -19,7 +19,7 @@ from taylorank.output import atomic_path
 
 FORMAT = 2  # 1: other draws of settings, and no trials that were cut off
 REMEDY = "give another file, or delete this one"
-Status = Literal["complete", "pruned", "failed"]
+Status = Literal["complete", "cut off", "pruned", "failed"]
 Key = tuple[str, int]  # a trial's parameters as JSON, and how many users judged it
 
 
@@ -28,7 +28,8 @@ class Trial:
     """One setting and its value on validation data.
 
     `fit` numbers the fits: the points of one path share theirs. `users` is the number of validation users judged; a
-    search may judge first on a sample. A failed trial has the value None and the reason in `note`.
+    search may judge first on a sample. A failed trial has the value None and the reason in `note`; one that was cut off
+    by the budget has the value of the best state that it reached, after so many `steps` (sweeps, epochs), if any.
     """
 
     params: dict[str, Any]
@@ -39,6 +40,7 @@ class Trial:
     fit: int = 0
     users: int = 0
     note: str = ""
+    steps: int | None = None
 
     @property
     def key(self) -> Key:
