@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from toy_model import grouped
 
 import taylorank as tr
 from taylorank.selection import Choice, compare, study, tune
@@ -15,15 +16,6 @@ HOW = {"unobserved_weight": 0.3, "regularization": 0.003, "iterations": 6}
 @pytest.fixture(scope="module")
 def parts():
     return grouped(400, 320, groups=32).split()
-
-
-def grouped(n_users, n_items, *, groups):
-    """Users who take 10 of their group's items and 6 others: no rank below the number of groups tells them apart."""
-    rng = np.random.default_rng(0)
-    items = np.array([(rng.permutation(n_items // groups) * groups + user % groups)[:10] for user in range(n_users)])
-    others = rng.integers(0, n_items, (n_users, 6))
-    pairs = {(user, int(item)) for user in range(n_users) for item in (*items[user], *others[user])}
-    return tr.Interactions.from_arrays(*zip(*sorted(pairs), strict=True))
 
 
 class Clock:
@@ -138,3 +130,23 @@ def test_a_comparison_fits_as_many_steps_and_says_what_was_cut_off(parts, monkey
     assert "Inconclusive: ials (factors = 4 was cut off after step" in said
     assert "Tuning took longer than it was allowed: ease (50 s of 20 s)" in said
     assert clock.sweeps > 0
+
+
+def test_few_seconds_find_that_a_large_rank_is_best(parts, monkeypatch):
+    """Each next trial has the largest rank that half of the time left pays; random draws alone may miss it."""
+    with monkeypatch.context() as patched:
+        clock = Clock(patched)
+        space = {"factors": Choice((2, 4, 8, 16, 32)), "regularization": Choice((0.001, 0.003, 0.01, 0.03, 0.1))}
+        found = tune(tr.IALS(factors=4, **HOW), *parts[:2], space=space, seconds=900)
+    assert [trial.params["factors"] for trial in found.trials[:3]] == [4, 16, 32]
+    assert {trial.params["regularization"] for trial in found.trials[:3]} == {0.003}
+    assert found.best["factors"] == 32
+    assert clock.now <= 900
+
+
+def test_a_rank_that_half_of_the_time_does_not_pay_waits(parts, monkeypatch):
+    with monkeypatch.context() as patched:
+        Clock(patched)
+        space = {"factors": Choice((2, 4, 8, 16, 32)), "regularization": Choice((0.001, 0.003, 0.01, 0.03, 0.1))}
+        found = tune(tr.IALS(factors=4, **HOW), *parts[:2], space=space, seconds=200)
+    assert found.trials[1].params == {"factors": 8, "regularization": 0.003}

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from taylorank import losses
+from taylorank.data import planted
 from taylorank.errors import ParameterError
 from taylorank.registry import MODELS
 from taylorank.selection import SPACES, Choice, Range
-from taylorank.selection.spaces import described, lattice, neural_space, own_values, within
+from taylorank.selection.spaces import cut_ranks, described, lattice, neural_space, own_values, within
 from taylorank.training import Neural
 
 
@@ -82,3 +83,11 @@ def test_a_search_over_options_begins_at_the_defaults_of_the_loss(loss):
 
 def test_options_that_are_set_are_the_own_ones():
     assert own_values(Neural("uib", options={"negative_weight": 2.0}))["options"] == {"negative_weight": 2.0}
+
+
+def test_every_model_with_factors_is_offered_the_same_ranks():
+    offered = {name: space["factors"] for name, space in SPACES.items() if "factors" in space}
+    assert {"rg2", "rgx", "sampled-rg2", "wrmf", "ials"} <= set(offered)
+    assert len(set(offered.values())) == 1
+    train = planted(60, 30, interactions=600)
+    assert cut_ranks(SPACES["ials"], train)["factors"].values == (8, 16, 30)

@@ -102,8 +102,9 @@ def test_models_try_the_same_values_of_a_parameter_that_they_share(small_parts, 
         ]
         for name, (model, space) in models.items()
     }
-    assert tried["plain"][1:] == tried["more"][1:]  # the first have the model's own values
+    assert tried["plain"][2:] == tried["more"][2:]  # the first two have the models' own values
     assert len({str(params) for params in tried["plain"]}) == 6
+    assert tried["plain"][1] == {**tried["plain"][0], "factors": 4}  # the largest rank
 
 
 def test_a_falling_rate_is_judged_at_its_end_alone_and_its_epochs_are_searched(monkeypatch):

@@ -33,14 +33,16 @@ def proposer(space: Space, first: dict[str, Any], *, trials: int | None, random_
     """
     sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
     if not space or (trials is not None and math.prod(sizes) <= trials):
-        return Listed(_grid(space, random_state), "every combination")
+        return Listed(_grid(space, random_state), {}, "every combination")
     first = {name: within(part, first[name]) for name, part in space.items()}
     if trials is None and math.prod(sizes) <= SMALL_GRID:
         others = (setting for setting in _grid(space, random_state) if setting != first)
-        return Listed(itertools.chain([first], others), "every combination")
+        return Listed(itertools.chain([first], others), {}, "every combination")
     if _has_optuna():
         return Tpe(space, first, random_state=random_state)
-    return Listed(_random(space, first, random_state), "random search (pip install 'taylorank[tune]' for a guided one)")
+    return Listed(
+        _random(space, first, random_state), space, "random search (pip install 'taylorank[tune]' for a guided one)"
+    )
 
 
 def _grid(space: Space, random_state: int) -> Iterator[dict[str, Any]]:
@@ -87,17 +89,47 @@ def _has_optuna() -> bool:
     return True
 
 
+class _Ranks:
+    """After its first setting, a search tries the same with the largest affordable rank, and on while that helps."""
+
+    def __init__(self, space: Space) -> None:
+        part = space.get("factors")
+        self._offered = part.values if isinstance(part, Choice) else ()
+        self._last: dict[str, Any] | None = None
+        self._value = -math.inf
+
+    def enlarged(self, setting: dict[str, Any], most: float) -> dict[str, Any]:
+        """Return the last setting with more factors, at most `most`, if that is to be tried; else `setting`."""
+        if self._last is None:
+            self._last = setting
+            return setting
+        ranks = [rank for rank in self._offered if self._last["factors"] < rank <= most]
+        if not ranks:
+            self._offered = ()
+            return setting
+        self._last = {**self._last, "factors": max(ranks)}
+        return self._last
+
+    def tell(self, trial: Trial) -> None:
+        """End this if more factors were no better."""
+        if (trial.value or 0.0) <= self._value:
+            self._offered = ()
+        self._value = trial.value or 0.0
+
+
 class Listed:
     """Proposes `settings` in their order; prunes one that is below the median of those before it at the same step."""
 
-    def __init__(self, settings: Iterator[dict[str, Any]], method: str) -> None:
+    def __init__(self, settings: Iterator[dict[str, Any]], space: Space, method: str) -> None:
         self.method = method
         self._settings = settings
+        self._ranks = _Ranks(space)
         self._curves: list[tuple[float, ...]] = []
 
-    def ask(self) -> dict[str, Any] | None:
-        """Return the next setting, or None if there is none left."""
-        return next(self._settings, None)
+    def ask(self, *, most_factors: float = math.inf) -> dict[str, Any] | None:
+        """Return the next setting, or None if there is none left; at first ranks grow up to a limit."""
+        setting = next(self._settings, None)
+        return None if setting is None else self._ranks.enlarged(setting, most_factors)
 
     def should_prune(self, step: int, value: float) -> bool:
         """Return whether to prune the current setting, given its value at a step (from 1)."""
@@ -106,6 +138,7 @@ class Listed:
 
     def tell(self, trial: Trial) -> None:
         """Record the outcome of the current setting."""
+        self._ranks.tell(trial)
         if trial.step_values:
             self._curves.append(trial.step_values)
 
@@ -122,15 +155,19 @@ class Tpe:
         sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=STARTUP_TRIALS)
         with _quiet_optuna():
             self._study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
-            for setting in [first, *(drawn(space, n, random_state=random_state) for n in range(1, STARTUP_TRIALS))]:
-                self._study.enqueue_trial(
-                    {n: p.values.index(setting[n]) if isinstance(p, Choice) else setting[n] for n, p in space.items()}
-                )
-        self._space = space
+        self._space, self._ranks = space, _Ranks(space)
+        self._startup = itertools.islice(_random(space, first, random_state), STARTUP_TRIALS)
         self._current: Any = None
 
-    def ask(self) -> dict[str, Any]:
-        """Ask Optuna for a setting."""
+    def ask(self, *, most_factors: float = math.inf) -> dict[str, Any]:
+        """Ask Optuna for a setting, after those to begin with, where ranks grow up to a limit."""
+        setting = next(self._startup, None)
+        if setting is not None:
+            given = self._ranks.enlarged(setting, most_factors)
+            with _quiet_optuna():
+                self._study.enqueue_trial(
+                    {n: p.values.index(given[n]) if isinstance(p, Choice) else given[n] for n, p in self._space.items()}
+                )
         self._current = self._study.ask()
         return {name: self._suggest(name, part) for name, part in self._space.items()}
 
@@ -150,6 +187,7 @@ class Tpe:
         """Report the outcome to Optuna, after the steps of a trial that came from a file."""
         from optuna.trial import TrialState
 
+        self._ranks.tell(trial)
         reported = self._study.trials[self._current.number].intermediate_values
         for step, value in enumerate(trial.step_values, start=1):
             if step not in reported:

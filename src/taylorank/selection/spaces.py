@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from taylorank import losses, samplers
+from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
@@ -79,15 +80,17 @@ class Choice:
 
 Space = Mapping[str, Range | Choice]
 
+RANKS = Choice((8, 16, 32, 64, 128, 256, 384, 512, 768, 1024))  # of every model with factors, cut to the data
+
 _RG: dict[str, Range | Choice] = {
-    "factors": Choice((8, 16, 32, 64, 128, 256, 384, 512, 768, 1024)),
+    "factors": RANKS,
     "regularization": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)),
     "proposal_exponent": Range(0.0, 1.0),
     "context_exponent": Range(0.6, 2.0),
     "popularity_discount": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)),
 }
 _SAMPLED: dict[str, Range | Choice] = {
-    "factors": Choice((32, 64, 128, 256, 512)),
+    "factors": RANKS,
     "regularization": Range(1e-4, 1.0, log=True),
     "proposal_exponent": Range(0.0, 1.0),
     "context_exponent": Range(0.6, 1.4),
@@ -102,18 +105,18 @@ SPACES: dict[str, Space] = {
     "sampled-rg2": _SAMPLED,
     "sampled-rgx": _SAMPLED,
     "released-rg": {
-        "factors": Choice((32, 64, 128)),
+        "factors": RANKS,
         "alpha": Range(1e-3, 10.0, log=True),
         "beta": Range(0.0, 0.9),
         "regularization": Range(1e-4, 1.0, log=True),
     },
     "wrmf": {
-        "factors": Choice((32, 64, 128, 256, 512)),
+        "factors": RANKS,
         "alpha": Range(0.5, 100.0, log=True),
         "regularization": Range(0.1, 300.0, log=True),
     },
     "ials": {
-        "factors": Choice((32, 64, 128, 256, 512)),
+        "factors": RANKS,
         "unobserved_weight": Range(0.003, 3.0, log=True),
         "regularization": Range(1e-4, 0.1, log=True),
         "nu": Range(0.0, 1.0),
@@ -164,6 +167,15 @@ def default_space(name: str, model: Recommender) -> Space:
         raise ParameterError(f"{name} has no default space", "give space={parameter: Range(…), …}")
     own = model.get_params()
     return {parameter: part for parameter, part in SPACES[name].items() if parameter in own}
+
+
+def cut_ranks(space: Space, train: Interactions) -> Space:
+    """Return the space with no more factors than the data has users and items."""
+    part = space.get("factors")
+    if not isinstance(part, Choice) or not all(_is_number(value) for value in part.values):
+        return space
+    most = min(train.n_users, train.n_items)
+    return {**space, "factors": Choice(tuple(dict.fromkeys(min(int(value), most) for value in part.values)))}
 
 
 def check_space(space: Space, model: Recommender) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import Any
 
 from taylorank.selection.attempt import STEP_USERS, Attempt
+from taylorank.selection.path_fit import GROWTH
 from taylorank.selection.proposers import proposer
-from taylorank.selection.spaces import own_values
+from taylorank.selection.spaces import cut_ranks, own_values
 from taylorank.selection.study import BudgetSpent, Stopped, Study
 from taylorank.selection.trials import Trial
 
@@ -17,12 +19,13 @@ FEW_FITS = 5  # fewer settings than these say little about a space
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
     own = own_values(study.base)
-    source = proposer(study.space, own, trials=study.budget.trials, random_state=study.random_state)
+    space = cut_ranks(study.space, study.train)
+    source = proposer(space, own, trials=study.budget.trials, random_state=study.random_state)
     some_users = study.judge.on_sample(STEP_USERS, random_state=study.random_state)
     try:
         while True:
             number = study.begin_fit(seconds=_expected(study))
-            params = source.ask()
+            params = source.ask(most_factors=_affordable_rank(study))
             if params is None:
                 return source.method
             attempt = Attempt(study, params, source=source, judge=some_users)
@@ -42,6 +45,19 @@ def _expected(study: Study) -> float:
     """Return the seconds of one more trial and, if there is to be one, of the last fit."""
     seconds = [trial.seconds for trial in study.trials if trial.status == "complete"]
     return statistics.median(seconds) + (max(seconds) if study.refit else 0.0) if seconds else 0.0
+
+
+def _affordable_rank(study: Study) -> float:
+    """Return the largest number of factors of which half the seconds left pay a trial, judged by the last one.
+
+    Seconds grow like K to the power `GROWTH`.
+    """
+    last = study.trials[-1] if study.trials else None
+    if last is None or study.budget.seconds is None or not last.seconds > 0:
+        return math.inf
+    fits = 2 if study.refit else 1
+    factors = last.params.get("factors", getattr(study.base, "factors", 1))
+    return float(factors * max(study.budget.left / 2 / fits / last.seconds, 0.0) ** (1 / GROWTH))
 
 
 def _note_unfinished(study: Study) -> None:
