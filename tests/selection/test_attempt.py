@@ -114,7 +114,7 @@ def test_a_fit_without_states_overruns_once_and_says_so(parts, monkeypatch):
     assert clock.now == 50
     assert found.overrun == 30
     assert "took 50 s, 30 s more than its budget of 20 s" in found.advice
-    assert "inconclusive: 20 s allowed 1 setting, no more" in found.advice
+    assert "inconclusive: 20 s allowed 1 fit, no more" in found.advice
 
 
 def test_a_comparison_fits_as_many_steps_and_says_what_was_cut_off(parts, monkeypatch):

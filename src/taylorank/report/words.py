@@ -164,7 +164,7 @@ def _unsteady(record: Record, metric: str, ranked: list[str]) -> str:
 
 def _inconclusive(record: Record) -> str:
     """Name the models that could not finish tuning within their seconds, with what was left open first."""
-    parts = {}
+    parts: dict[str, str] = {}
     for run in record["runs"]:
         unfinished = (run.get("tuning") or {}).get("unfinished")
         if unfinished:
@@ -174,7 +174,8 @@ def _inconclusive(record: Record) -> str:
 
 def _overrun(record: Record) -> str:
     """Name the models whose tuning took over 10 % more than its seconds."""
-    allowed, most = (record.get("budget") or {}).get("seconds"), {}
+    allowed = (record.get("budget") or {}).get("seconds")
+    most: dict[str, float] = {}
     for run in record["runs"]:
         over = (run.get("tuning") or {}).get("overrun") or 0.0
         if allowed and over > 0.1 * allowed:

@@ -50,7 +50,7 @@ class PathSearch:
         self.sample = study.judge.on_sample(SAMPLE_USERS, random_state=study.random_state)
         own = study.base.get_params()
         values = {name: lattice(part) for name, part in cut_ranks(study.space, study.train).items()}
-        self.ranks = values.get("factors", [min(own["factors"], study.train.n_users, study.train.n_items)])
+        self.ranks: list[int] = values.get("factors", [min(own["factors"], study.train.n_users, study.train.n_items)])
         self.on_path: Axes = {name: values[name] for name in ON_PATH if name in values}
         self.by_fit: Axes = {name: part for name, part in values.items() if name not in ON_PATH}
         self.at = {name: nearest(part, own[name]) for name, part in values.items()}
@@ -77,7 +77,7 @@ class PathSearch:
         except Stopped:
             return
         except BudgetSpent:
-            pass
+            self.study.note_few_fits()
         self._finalists()
 
     def _ranks_first(self) -> None:
@@ -148,18 +148,26 @@ class PathSearch:
         """Judge every point of the path if that is quick; else climb, over the ranks only with `try_ranks`."""
         axes = {name: [v for v in part if name != "factors" or v <= fit.rank] for name, part in self.on_path.items()}
         if self._grid_is_quick(fit.rank):
-            for point in _combinations(axes):
+            by_rank = {name: part[::-1] if name == "factors" else part for name, part in axes.items()}
+            for point in _combinations(by_rank):  # the largest first
                 fit.point(point, self.sample)
+                self._stop_if_late()
         elif fit.point({}, fit.quick).value is not None:
             self._climb_path(fit, {name: part for name, part in axes.items() if name != "factors"})
             if try_ranks and "factors" in axes:
                 self._climb_path(fit, {"factors": axes["factors"]})
+
+    def _stop_if_late(self) -> None:
+        """End the search, once there is a value, if the seconds are spent."""
+        if self.study.budget.left <= 0 and self.study.best is not None:
+            raise BudgetSpent
 
     def _climb_path(self, fit: PathFit, axes: Axes) -> None:
         """Climb over some parameters from the best point of the fit."""
         start = fit.ranked[0].params
 
         def value(point: Setting) -> float:
+            self._stop_if_late()
             found = fit.point({**start, **point}, fit.quick).value
             return -math.inf if found is None else found
 

@@ -18,6 +18,7 @@ from taylorank.selection.judge import Judge, ShortlistJudge
 from taylorank.selection.spaces import Space
 from taylorank.selection.trials import Key, Trial, append_trial, key_of
 
+FEW_FITS = 5  # fewer say little about a space
 GRACE = 0.1  # share of the seconds by which a budget may be overrun without a word
 
 
@@ -117,6 +118,12 @@ class Study:
             raise BudgetSpent
         self.fits += 1
         return self.fits - 1
+
+    def note_few_fits(self) -> None:
+        """Note that the seconds, and not the number of trials, allowed only a few fits."""
+        limit = self.budget.trials
+        if self.budget.seconds is not None and self.fits < min(FEW_FITS, math.inf if limit is None else limit):
+            self.unfinished.append(f"{self.budget.seconds:g} s allowed {self.fits} fit{'s' * (self.fits > 1)}, no more")
 
     def check_time(self) -> None:
         """Stop the fit that is running, unless it is the first, if the seconds are spent."""

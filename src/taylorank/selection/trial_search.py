@@ -13,8 +13,6 @@ from taylorank.selection.spaces import cut_ranks, own_values
 from taylorank.selection.study import BudgetSpent, Stopped, Study
 from taylorank.selection.trials import Trial
 
-FEW_FITS = 5  # fewer settings than these say little about a space
-
 
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
@@ -63,10 +61,7 @@ def _affordable_rank(study: Study) -> float:
 def _note_unfinished(study: Study) -> None:
     """Note which trials the seconds cut off, and whether they allowed only a few."""
     study.unfinished += [_words(trial) for trial in study.trials if trial.status == "cut off"]
-    limit = study.budget.trials
-    if study.budget.seconds is not None and (limit is None or study.fits < limit) and study.fits < FEW_FITS:
-        count = len(study.trials)
-        study.unfinished.append(f"{study.budget.seconds:g} s allowed {count} setting{'s' * (count > 1)}, no more")
+    study.note_few_fits()
 
 
 def _words(trial: Trial) -> str:
