@@ -28,7 +28,11 @@ def run(*, quick: bool = False) -> Row:
     """Measure; `quick` uses small data."""
     machine = describe_machine()
     ranks, seconds = ((4, 8), (0.2,)) if quick else ((16, 64, 256), (2.0, 5.0))
-    data = planted(150, 100, interactions=3000) if quick else planted(600, 400, factors=100, interactions=30_000)
+    data = (
+        planted(150, 100, interactions=3000)
+        if quick
+        else planted(800, 600, factors=100, interactions=40_000, taste=4.0)
+    )
     parts = data.split(random_state=0)
     rows = [row for rank in ranks for row in (_rg2(rank, parts), _row(IALS(rank), parts, K=rank))]
     rows.append(_row(EASE(), parts, K=None))
