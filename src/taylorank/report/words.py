@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from taylorank.report.numbers import and_list, metric_label, quality, seconds
@@ -174,11 +175,11 @@ def _inconclusive(record: Record) -> str:
 
 def _overrun(record: Record) -> str:
     """Name the models whose tuning took over 10 % more than its seconds."""
-    allowed = (record.get("budget") or {}).get("seconds")
+    allowed = float((record.get("budget") or {}).get("seconds") or math.inf)
     most: dict[str, float] = {}
     for run in record["runs"]:
         over = (run.get("tuning") or {}).get("overrun") or 0.0
-        if allowed and over > 0.1 * allowed:
+        if over > 0.1 * allowed:
             most[run["model"]] = max(over, most.get(run["model"], 0.0))
     parts = [f"{label(record, name)} ({seconds(allowed + over)} of {seconds(allowed)})" for name, over in most.items()]
     return f"Tuning took longer than it was allowed: {and_list(parts)}." if parts else ""

@@ -95,18 +95,20 @@ class _Ranks:
     def __init__(self, space: Space) -> None:
         part = space.get("factors")
         self._offered = part.values if isinstance(part, Choice) else ()
+        self._all = self._offered
         self._last: dict[str, Any] | None = None
         self._value = -math.inf
 
     def enlarged(self, setting: dict[str, Any], most: float) -> dict[str, Any]:
-        """Return the last setting with more factors, at most `most`, if that is to be tried; else `setting`."""
+        """Return the last setting with more factors, if those are to be tried, else `setting`; `most` at most."""
         if self._last is None:
             self._last = setting
             return setting
         ranks = [rank for rank in self._offered if self._last["factors"] < rank <= most]
         if not ranks:
             self._offered = ()
-            return setting
+            lower = [rank for rank in self._all if rank <= most < setting["factors"]]
+            return {**setting, "factors": max(lower)} if lower else setting
         self._last = {**self._last, "factors": max(ranks)}
         return self._last
 
