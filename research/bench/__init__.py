@@ -44,6 +44,7 @@ BENCHMARKS = {
     "neural-defaults": Benchmark("quality.neural_defaults", "Default penalties of the losses."),
     "closed-form": Benchmark("quality.closed_form", "RG², sampled RG² and iALS on two published splits."),
     "public-splits": Benchmark("quality.public_splits", "RG² beside published tables, tuned within a time budget."),
+    "rank-budget": Benchmark("quality.rank_budget", "Time and quality against rank: RG², iALS and EASE."),
     "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),
     "run-grid": Benchmark("quality.run_grid", "Which settings `taylorank run` searches, by validation on other seeds."),
     "seed-agreement": Benchmark("quality.seed_agreement", "Lists of RG2 with two seeds, by tolerance."),

@@ -50,8 +50,8 @@ WORKED = {
     "bce": (lambda f: f(torch.tensor([math.log(3)]), TWO_ZEROS), math.log(4 / 3) + math.log(2)),
     "ccl": (lambda f: f(torch.tensor([0.5]), torch.tensor([[0.9, 0.0]])), 0.5 + 100 * 0.1 / 2),
     "hinge": (lambda f: f(ZERO, torch.tensor([[0.5, -2.0]])), 0.75),
-    # b = 1: the positive at 1.5 lacks ½ of the margin, the draw at 0.5 as well, the one at −3 nothing
-    "uib": (lambda f: f(torch.tensor([1.5]), torch.tensor([[0.5, -3.0]]), boundary=torch.ones(1)), 0.5 + 0.25),
+    # b = 1: the positive at 1.5 lacks ½ of the margin, the draw at 0.5 as well, the one at −3 nothing; weight 4
+    "uib": (lambda f: f(torch.tensor([1.5]), torch.tensor([[0.5, -3.0]]), boundary=torch.ones(1)), 0.5 + 4 * 0.25),
     # (1 − 1.5 + 1)/2 − 0.3 for the user, 0 − 0.3 · 0.5 for the item
     "sml": (
         lambda f: f(

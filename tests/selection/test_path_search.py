@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from toy_model import grouped
 
 import taylorank as tr
 from taylorank.selection import Choice, path_search, study, tune
@@ -117,6 +118,28 @@ def test_a_rank_that_time_does_not_allow_is_left_alone(parts, large, monkeypatch
     clock = Clock(monkeypatch, per_rank=1.0)
     tune("rg2", train, valid, space=SPACE, seconds=60.0, refit=True)
     assert max(rank for rank, _ in clock.fits) in (8, 16)
+
+
+def test_few_seconds_reach_the_rank_that_is_best(large, monkeypatch):
+    """128 groups of users: a small rank cannot tell them apart, whatever γ and ρ are."""
+    train, valid, _ = grouped(640, 1280, groups=128).split()
+    space = {**SPACE, "factors": Choice((4, 8, 16, 32, 64, 128))}
+    small, full = (tr.evaluate(tr.RG2(rank).fit(train), valid, k=10)["ndcg@10"] for rank in (32, 128))
+    assert full > 1.3 * small
+    clock = Clock(monkeypatch, per_rank=1.0)
+    found = tune("rg2", train, valid, space=space, seconds=600.0)
+    assert clock.now <= 600
+    assert found.best["factors"] == 128
+    assert found.value >= full
+    assert not found.unfinished
+
+
+def test_ranks_that_were_not_reached_are_said(large, monkeypatch):
+    train, valid, _ = grouped(640, 1280, groups=128).split()
+    Clock(monkeypatch, per_rank=1.0)
+    found = tune("rg2", train, valid, space={**SPACE, "factors": Choice((4, 8, 16, 32, 64, 128))}, seconds=100.0)
+    assert found.best["factors"] < 128
+    assert any("inconclusive: ranks above" in line for line in found.advice)
 
 
 def test_ranks_beyond_the_data_are_cut(parts):

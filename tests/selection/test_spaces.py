@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from taylorank import losses
+from taylorank.data import planted
 from taylorank.errors import ParameterError
 from taylorank.registry import MODELS
 from taylorank.selection import SPACES, Choice, Range
-from taylorank.selection.spaces import described, lattice, neural_space
+from taylorank.selection.spaces import cut_ranks, described, lattice, neural_space, own_values, within
 from taylorank.training import Neural
 
 
@@ -71,3 +72,22 @@ def test_a_space_as_json():
 def test_empty_parts_are_refused(make):
     with pytest.raises(ParameterError):
         make()
+
+
+@pytest.mark.parametrize("loss", ["uib", "ccl"])
+def test_a_search_over_options_begins_at_the_defaults_of_the_loss(loss):
+    model = Neural(loss)
+    first = within(neural_space(model)["options"], own_values(model)["options"])
+    assert first == {name: losses.get(loss).options[name] for name in first}
+
+
+def test_options_that_are_set_are_the_own_ones():
+    assert own_values(Neural("uib", options={"negative_weight": 2.0}))["options"] == {"negative_weight": 2.0}
+
+
+def test_every_model_with_factors_is_offered_the_same_ranks():
+    offered = {name: space["factors"] for name, space in SPACES.items() if "factors" in space}
+    assert {"rg2", "rgx", "sampled-rg2", "wrmf", "ials"} <= set(offered)
+    assert len(set(offered.values())) == 1
+    train = planted(60, 30, interactions=600)
+    assert cut_ranks(SPACES["ials"], train)["factors"].values == (8, 16, 30)

@@ -9,7 +9,7 @@ import pytest
 from toy_model import Toy, table
 
 import taylorank as tr
-from taylorank.selection import Range, tune
+from taylorank.selection import Choice, Range, tune
 
 
 def test_random_search_without_optuna(small_parts, monkeypatch):
@@ -84,6 +84,27 @@ def test_every_search_begins_with_the_models_own_values():
     found = tr.tune(own, train, valid, space=space, trials=2)
     assert found.trials[0].params == {"unobserved_weight": 0.02, "regularization": 0.01}
     assert found.trials[1].params != found.trials[0].params
+
+
+@pytest.mark.parametrize("with_optuna", [True, False])
+def test_models_try_the_same_values_of_a_parameter_that_they_share(small_parts, monkeypatch, with_optuna):
+    train, valid, _ = small_parts
+    if with_optuna:
+        pytest.importorskip("optuna")
+    else:
+        monkeypatch.setitem(sys.modules, "optuna", None)
+    common = {"regularization": Range(1e-4, 0.1, log=True), "factors": Choice((2, 3, 4))}
+    more = {"unobserved_weight": Range(0.01, 1.0, log=True), **common, "nu": Range(0.0, 1.0)}
+    models = {"plain": (tr.RG2(2, solver="als", iterations=1), common), "more": (tr.IALS(2, iterations=1), more)}
+    tried = {
+        name: [
+            {n: trial.params[n] for n in common} for trial in tune(model, train, valid, space=space, trials=6).trials
+        ]
+        for name, (model, space) in models.items()
+    }
+    assert tried["plain"][2:] == tried["more"][2:]  # the first two have the models' own values
+    assert len({str(params) for params in tried["plain"]}) == 6
+    assert tried["plain"][1] == {**tried["plain"][0], "factors": 4}  # the largest rank
 
 
 def test_a_falling_rate_is_judged_at_its_end_alone_and_its_epochs_are_searched(monkeypatch):

@@ -11,7 +11,7 @@ from toy_model import Toy, table
 import taylorank as tr
 from taylorank.errors import DataError
 from taylorank.selection import SPACES, Choice, Trial, tune
-from taylorank.selection.trials import append_trial, open_trials
+from taylorank.selection.trials import FORMAT, append_trial, open_trials
 
 
 @pytest.mark.parametrize("name", ["rg2", "ials"])
@@ -140,14 +140,22 @@ def test_a_file_goes_on_with_other_threads_but_not_with_other_histories(small_pa
 
 LINE = (
     '{"params": {"shift": 3}, "value": 0.25, "seconds": 1.5, "status": "complete", "step_values": [0.1, 0.2], '
-    '"fit": 2, "users": 40, "note": ""}'
+    '"fit": 2, "users": 40, "note": "", "steps": null}'
 )
 
 
 def test_the_format_of_the_file(tmp_path):
     file, trial = tmp_path / "trials.jsonl", Trial({"shift": 3}, 0.25, 1.5, "complete", (0.1, 0.2), 2, 40)
-    header = f'{{"tuning": 1, "version": "{tr.__version__}", "model": "Toy"}}'
+    header = f'{{"tuning": {FORMAT}, "version": "{tr.__version__}", "model": "Toy"}}'
     file.write_text(f"{header}\n{LINE}\n")
     assert open_trials(file, {"model": "Toy"}) == {('{"shift": 3}', 40): trial}
     append_trial(file, trial)
     assert file.read_text() == f"{header}\n{LINE}\n{LINE}\n"
+
+
+def test_a_file_of_an_earlier_search_is_refused_and_kept(tmp_path):
+    file = tmp_path / "trials.jsonl"
+    file.write_text(f'{{"tuning": 1, "version": "{tr.__version__}", "model": "Toy"}}\n{LINE}\n')
+    with pytest.raises(DataError, match=r"trials of another version of the search .*give another file"):
+        open_trials(file, {"model": "Toy"})
+    assert LINE in file.read_text()

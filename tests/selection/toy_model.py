@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import taylorank as tr
 from taylorank.models.recommender import Recommender
 
 
@@ -43,3 +44,12 @@ class Toy(Recommender):
 def table(found):
     """What a search tried, without times."""
     return [(t.params, t.value, t.status, t.step_values, t.fit, t.users) for t in found.trials]
+
+
+def grouped(n_users, n_items, *, groups):
+    """Users who take 10 of their group's items and 6 others: no rank below the number of groups tells them apart."""
+    rng = np.random.default_rng(0)
+    items = np.array([(rng.permutation(n_items // groups) * groups + user % groups)[:10] for user in range(n_users)])
+    others = rng.integers(0, n_items, (n_users, 6))
+    pairs = {(user, int(item)) for user in range(n_users) for item in (*items[user], *others[user])}
+    return tr.Interactions.from_arrays(*zip(*sorted(pairs), strict=True))

@@ -53,7 +53,7 @@ def uib(
     mask: Tensor | None = None,
     penalty: str = "margin",
     margin: float = 1.0,
-    negative_weight: float = 1.0,
+    negative_weight: float = 4.0,
 ) -> Tensor:
     """ℓ = φ(b_u − o_y) + (w/n) Σ_j φ(o_j − b_u), for scores (P,), (P, n) and boundaries b (P,) → (P,).
 

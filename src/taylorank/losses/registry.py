@@ -180,7 +180,9 @@ _LIST = (
         options={"margin": 0.8, "negative_weight": 100.0},
         default_temperature=1.0,
         temperatures=(0.3, 1.0),
-        options_to_search=tuple({"negative_weight": w, "margin": m} for w in (3.0, 30.0, 300.0) for m in (0.4, 0.8)),
+        options_to_search=tuple(
+            {"negative_weight": w, "margin": m} for w in (3.0, 30.0, 100.0, 300.0) for m in (0.4, 0.8)
+        ),
     ),
     Loss(
         name="hinge",
@@ -201,7 +203,7 @@ _LIST = (
         reference="Zhuo et al. 2022",
         use="one threshold per user says what to show",
         properties=Properties(order="weak", dcg="no", cost=DRAWS),
-        options={"penalty": "margin", "margin": 1.0, "negative_weight": 1.0},
+        options={"penalty": "margin", "margin": 1.0, "negative_weight": 4.0},
         has_parameters=True,
         options_to_search=tuple({"negative_weight": weight} for weight in (1.0, 4.0, 16.0)),
     ),

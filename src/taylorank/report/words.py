@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from taylorank.report.numbers import and_list, metric_label, quality, seconds
@@ -37,7 +38,8 @@ def further_sentences(record: Record) -> list[str]:
     metric = record["settings"]["primary"]
     ranked = ranking(record, metric)
     about_ranked = (_bound, _elsewhere, _faster, _unsteady, _untested)
-    sentences = [*(about(record, metric, ranked) for about in about_ranked), _failures(record)]
+    sentences = [*(about(record, metric, ranked) for about in about_ranked)]
+    sentences += [_inconclusive(record), _overrun(record), _failures(record)]
     return [*filter(None, sentences), *record.get("notes", [])]
 
 
@@ -182,6 +184,28 @@ def _unsteady(record: Record, metric: str, ranked: list[str]) -> str:
     if not unsteady:
         return ""
     return f"Unsteady from seed to seed: {and_list(unsteady)}; more trials or more seeds would tell more."
+
+
+def _inconclusive(record: Record) -> str:
+    """Name the models that could not finish tuning within their seconds, with what was left open first."""
+    parts: dict[str, str] = {}
+    for run in record["runs"]:
+        unfinished = (run.get("tuning") or {}).get("unfinished")
+        if unfinished:
+            parts.setdefault(run["model"], f"{label(record, run['model'])} ({unfinished[0]})")
+    return f"Inconclusive: {'; '.join(parts.values())}. More seconds would tell more." if parts else ""
+
+
+def _overrun(record: Record) -> str:
+    """Name the models whose tuning took over 10 % more than its seconds."""
+    allowed = float((record.get("budget") or {}).get("seconds") or math.inf)
+    most: dict[str, float] = {}
+    for run in record["runs"]:
+        over = (run.get("tuning") or {}).get("overrun") or 0.0
+        if over > 0.1 * allowed:
+            most[run["model"]] = max(over, most.get(run["model"], 0.0))
+    parts = [f"{label(record, name)} ({seconds(allowed + over)} of {seconds(allowed)})" for name, over in most.items()]
+    return f"Tuning took longer than it was allowed: {and_list(parts)}." if parts else ""
 
 
 def _failures(record: Record) -> str:

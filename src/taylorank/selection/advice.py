@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from taylorank.models.recommender import Recommender
 from taylorank.selection.diagnosis import LARGE, SMALL
 from taylorank.selection.spaces import Choice, Range, Space
+from taylorank.selection.study import GRACE
 from taylorank.selection.trials import Trial
 
 BINS = 4
@@ -30,6 +31,18 @@ def advise(
     failed = [trial for trial in trials if trial.status == "failed"]
     if failed:
         lines.append(f"{len(failed)} of {len(trials)} trials failed; the first: {failed[0].note}")
+    return lines
+
+
+def budget_lines(unfinished: Sequence[str], *, overrun: float, seconds: float | None) -> list[str]:
+    """Return what the budget left open, and by how much it was overrun.
+
+    >>> budget_lines(["rank 1024 was not tried"], overrun=30.0, seconds=20.0)
+    ['inconclusive: rank 1024 was not tried', 'took 50 s, 30 s more than its budget of 20 s']
+    """
+    lines = [f"inconclusive: {what}" for what in unfinished]
+    if seconds is not None and overrun > GRACE * seconds:
+        lines.append(f"took {seconds + overrun:.3g} s, {overrun:.3g} s more than its budget of {seconds:g} s")
     return lines
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import Interactions
 from taylorank.ranking import Rankable, ranker_of, recommend
-from taylorank.selection.trial_search import snapshot
+from taylorank.selection.attempt import snapshot
 
 STEP_RATIO = 1.15  # every step at first, then in equal ratios: a chart on a log axis needs no more
 GROUPS = 5
@@ -22,7 +22,7 @@ GROUPS = 5
 def convergence(model: Any, train: Interactions, value_of: Callable[[Rankable], float]) -> list[dict[str, float]]:
     """Fit `model` and return [{"step", "seconds", "value"}, …], the last being the end of the fit.
 
-    Steps are measured where `fit` has a callback whose argument gives a snapshot (see `trial_search.snapshot`); any
+    Steps are measured where `fit` has a callback whose argument gives a snapshot (see `attempt.snapshot`); any
     other model has one point, at its end. The time of measuring snapshots is not counted.
     """
     points: list[dict[str, float]] = []

@@ -14,6 +14,7 @@ from taylorank.metrics import parse_metric, wanted_metrics
 from taylorank.ranking import Rankable, evaluate
 from taylorank.ranking.protocols import EvaluationProtocol, Prepared, folded_in
 from taylorank.report.record import plain, shown_parts
+from taylorank.selection.attempt import fit_steps
 from taylorank.selection.contenders import Contender
 from taylorank.selection.measures import convergence, recall_by_popularity
 from taylorank.selection.per_user import UserValues
@@ -85,7 +86,7 @@ def run_one(
             run["params"] = run["tuning"]["best"]
         model = contender.fresh(random_state=random_state, **run["params"])
         stage("fitting")
-        run |= _fitted(model, parts.full_train)
+        run |= _fitted(model, parts.full_train, (run["tuning"] or {}).get("steps"))
         stage("testing")
         measured, values = tested(model, parts, plan)
         run |= measured
@@ -128,10 +129,10 @@ def _tuned(
     return {**tuning, "trials": [shown_parts(trial) for trial in tuning["trials"]]}
 
 
-def _fitted(model: Any, train: Interactions) -> dict[str, Any]:
+def _fitted(model: Any, train: Interactions, steps: int | None) -> dict[str, Any]:
     with peak_memory() as peak:
         start = time.perf_counter()
-        model.fit(train)
+        fit_steps(model, train, steps)
         seconds = time.perf_counter() - start
     return {"fit_seconds": seconds, "peak_memory_bytes": peak.bytes}
 

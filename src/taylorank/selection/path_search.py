@@ -1,9 +1,11 @@
 """Search for models whose one fit holds a whole family: every rank, every threshold, every ranking (`model.path`).
 
-1. Screening: fits of a moderate rank climb over the parameters that need a fit of their own (γ and ρ). Along the path
-   of each fit the others are climbed, which needs no further fit. Judged on a sample of the validation users.
-2. Final: the same from where screening ended, with fits of the largest rank that the budget allows; the best γ grows
-   with the rank.
+1. With a budget in seconds, ranks first: fits of growing rank with the model's own exponents, as long as the largest
+   rank of the path is its best and two fits of a larger one can be paid; then fits of that rank climb over the
+   parameters that need a fit of their own (γ and ρ). Along the path of each fit the others are climbed, which needs no
+   further fit. Judged on a sample of the validation users.
+2. With a budget in fits alone, γ and ρ are climbed with fits of a moderate rank, then from there with the largest; the
+   best γ grows with the rank.
 3. The best few points of the best fit are judged on all users.
 
 With few enough combinations every one is tried. All decisions follow from the values and, if seconds are limited, from
@@ -18,13 +20,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from taylorank.selection.path_fit import Costs, PathFit
-from taylorank.selection.spaces import lattice, nearest
+from taylorank.selection.spaces import cut_ranks, lattice, nearest
 from taylorank.selection.study import BudgetSpent, Stopped, Study
 
 ON_PATH = ("factors", "regularization", "ranking", "popularity_discount")  # of which one fit holds every value
 SAMPLE_USERS = 10_000
 SCREEN_RANK = 256
-SCREEN_SHARE = 0.45  # of the seconds
+PROBE_SHARE = 4  # the first of growing ranks is SCREEN_RANK over this
+FITS_AHEAD = 2  # fits that must be paid for before the rank grows
 FINALISTS = 3
 GRID_WORK = 3e10  # multiplications that judging a whole path may cost: a fraction of a second
 GRID_FITS = 12  # fits that a whole grid may cost if only seconds are limited
@@ -46,11 +49,8 @@ class PathSearch:
         self.study = study
         self.sample = study.judge.on_sample(SAMPLE_USERS, random_state=study.random_state)
         own = study.base.get_params()
-        values = {name: lattice(part) for name, part in study.space.items()}
-        most = min(study.train.n_users, study.train.n_items)
-        self.ranks = sorted({min(int(rank), most) for rank in values.get("factors", [own["factors"]])})
-        if "factors" in values:
-            values["factors"] = self.ranks
+        values = {name: lattice(part) for name, part in cut_ranks(study.space, study.train).items()}
+        self.ranks: list[int] = values.get("factors", [min(own["factors"], study.train.n_users, study.train.n_items)])
         self.on_path: Axes = {name: values[name] for name in ON_PATH if name in values}
         self.by_fit: Axes = {name: part for name, part in values.items() if name not in ON_PATH}
         self.at = {name: nearest(part, own[name]) for name, part in values.items()}
@@ -68,6 +68,8 @@ class PathSearch:
             if combinations <= (GRID_FITS if limit is None else limit) and self._grid_is_quick(self.ranks[-1]):
                 for setting in _combinations(self.by_fit):
                     self._fit(setting, self.ranks[-1])
+            elif self.study.budget.seconds is not None:
+                self._ranks_first()
             elif screen == self.ranks[-1]:
                 self._stage(screen, steps=(2, 1))
             else:
@@ -75,16 +77,35 @@ class PathSearch:
         except Stopped:
             return
         except BudgetSpent:
-            pass
+            self.study.note_few_fits()
         self._finalists()
 
+    def _ranks_first(self) -> None:
+        """Fit growing ranks while the largest is best and affordable, then climb near the best rank."""
+        own = {name: self.at[name] for name in self.by_fit}
+        rank = max([rank for rank in self.ranks if rank <= SCREEN_RANK // PROBE_SHARE], default=self.ranks[0])
+        self.steps = (2,)
+        self._fit(own, rank)
+        while self.at.get("factors", rank) == rank and (larger := self._affordable(rank)) > rank:
+            self.best, rank = None, larger  # the path of the larger one holds the smaller ones too
+            self._fit(own, rank)
+        if self.at.get("factors", rank) == rank < self.ranks[-1]:
+            self.study.unfinished.append(f"ranks above {rank} were not tried, and {rank} was the best")
+        self.steps = (2, 1)
+        near = min([r for r in self.ranks if self.at.get("factors", rank) < r <= rank], default=rank)
+        self._stage(near, steps=(2, 1), seconds=self.costs.refit(near))
+
+    def _affordable(self, rank: int) -> int:
+        """Return the largest rank of which the seconds left pay a few fits and the last one; at least `rank`."""
+        left = self.study.budget.left
+        larger = [r for r in self.ranks if FITS_AHEAD * self.costs.search(r) + self.costs.refit(r) < left]
+        return max([rank, *larger])
+
     def _two_stages(self, screen: int) -> None:
-        """Climb with fits of rank `screen`, then from there with the largest that the budget allows."""
-        seconds = self.study.budget.seconds
-        kept = 0.0 if seconds is None else (1 - SCREEN_SHARE) * seconds
+        """Climb with fits of rank `screen`, then from there with the largest."""
         self.steps = (2,)
         try:
-            self._stage(screen, steps=(2, 1), seconds=kept, fits=1)
+            self._stage(screen, steps=(2, 1), fits=1)
         except Stopped:
             raise
         except BudgetSpent:
@@ -92,12 +113,8 @@ class PathSearch:
         self.steps = (2, 1)
         if self.at.get("factors", screen) < screen:
             return  # smaller is better already
-        left = self.study.budget.left
-        affordable = [rank for rank in self.ranks if self.costs.search(rank) + self.costs.refit(rank) < left]
-        rank = max([screen, *affordable])
-        if rank > screen:
-            self.best = None  # the finalists come from this stage
-        self._stage(rank, steps=(1,), seconds=self.costs.refit(rank))
+        self.best = None  # the finalists come from this stage
+        self._stage(self.ranks[-1], steps=(1,))
 
     def _stage(self, rank: int, *, steps: tuple[int, ...], seconds: float = 0.0, fits: int = 0) -> None:
         """Climb over what needs a fit of its own, leaving `seconds` and `fits` for later."""
@@ -131,18 +148,26 @@ class PathSearch:
         """Judge every point of the path if that is quick; else climb, over the ranks only with `try_ranks`."""
         axes = {name: [v for v in part if name != "factors" or v <= fit.rank] for name, part in self.on_path.items()}
         if self._grid_is_quick(fit.rank):
-            for point in _combinations(axes):
+            by_rank = {name: part[::-1] if name == "factors" else part for name, part in axes.items()}
+            for point in _combinations(by_rank):  # the largest first
                 fit.point(point, self.sample)
+                self._stop_if_late()
         elif fit.point({}, fit.quick).value is not None:
             self._climb_path(fit, {name: part for name, part in axes.items() if name != "factors"})
             if try_ranks and "factors" in axes:
                 self._climb_path(fit, {"factors": axes["factors"]})
+
+    def _stop_if_late(self) -> None:
+        """End the search, once there is a value, if the seconds are spent."""
+        if self.study.budget.left <= 0 and self.study.best is not None:
+            raise BudgetSpent
 
     def _climb_path(self, fit: PathFit, axes: Axes) -> None:
         """Climb over some parameters from the best point of the fit."""
         start = fit.ranked[0].params
 
         def value(point: Setting) -> float:
+            self._stop_if_late()
             found = fit.point({**start, **point}, fit.quick).value
             return -math.inf if found is None else found
 

@@ -6,6 +6,7 @@ import importlib
 import itertools
 import math
 import statistics
+import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,21 +21,28 @@ from taylorank.selection.trials import Trial
 # and it has had this many sweeps.
 PRUNE_AFTER_TRIALS = 5
 PRUNE_AFTER_STEPS = 3
+SMALL_GRID = 20  # settings, all of which are tried if only seconds are limited
+STARTUP_TRIALS = 8  # random ones, before Optuna has anything to be guided by
 
 
 def proposer(space: Space, first: dict[str, Any], *, trials: int | None, random_state: int) -> Listed | Tpe:
     """Return the whole grid if it fits in the budget, else Optuna's TPE if it is installed, else random search.
 
-    The latter two begin with `first`, the model's own values moved into the space, so that the defaults are tried
-    wherever the space allows them.
+    Without a limit of trials, a grid of at most `SMALL_GRID` settings fits. All but a grid within a limit begin with
+    `first`, the model's own values moved into the space, so that the defaults are tried wherever the space allows them.
     """
     sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
     if not space or (trials is not None and math.prod(sizes) <= trials):
-        return Listed(_grid(space, random_state), "every combination")
+        return Listed(_grid(space, random_state), {}, "every combination")
     first = {name: within(part, first[name]) for name, part in space.items()}
+    if trials is None and math.prod(sizes) <= SMALL_GRID:
+        others = (setting for setting in _grid(space, random_state) if setting != first)
+        return Listed(itertools.chain([first], others), {}, "every combination")
     if _has_optuna():
         return Tpe(space, first, random_state=random_state)
-    return Listed(_random(space, first, random_state), "random search (pip install 'taylorank[tune]' for a guided one)")
+    return Listed(
+        _random(space, first, random_state), space, "random search (pip install 'taylorank[tune]' for a guided one)"
+    )
 
 
 def _grid(space: Space, random_state: int) -> Iterator[dict[str, Any]]:
@@ -47,9 +55,24 @@ def _grid(space: Space, random_state: int) -> Iterator[dict[str, Any]]:
 def _random(space: Space, first: dict[str, Any], random_state: int) -> Iterator[dict[str, Any]]:
     """`first`, then independent draws."""
     yield first
-    rng = np.random.default_rng(random_state)
-    while True:
-        yield {name: part.draw(rng) for name, part in space.items()}
+    for number in itertools.count(1):
+        yield drawn(space, number, random_state=random_state)
+
+
+def drawn(space: Space, number: int, *, random_state: int) -> dict[str, Any]:
+    """Return the setting of trial `number` of a random search.
+
+    Each value is drawn by (random_state, the parameter's name, number) alone, so models that have a parameter in
+    common try the same values of it, whatever else they have.
+
+    >>> one, two = {"a": Range(0, 1)}, {"b": Range(0, 9), "a": Range(0, 1)}
+    >>> drawn(one, 3, random_state=0)["a"] == drawn(two, 3, random_state=0)["a"]
+    True
+    """
+    return {
+        name: part.draw(np.random.default_rng([random_state, zlib.crc32(name.encode()), number]))
+        for name, part in space.items()
+    }
 
 
 def _has_optuna() -> bool:
@@ -66,17 +89,49 @@ def _has_optuna() -> bool:
     return True
 
 
+class _Ranks:
+    """After its first setting, a search tries the same with the largest affordable rank, and on while that helps."""
+
+    def __init__(self, space: Space) -> None:
+        part = space.get("factors")
+        self._offered = part.values if isinstance(part, Choice) else ()
+        self._all = self._offered
+        self._last: dict[str, Any] | None = None
+        self._value = -math.inf
+
+    def enlarged(self, setting: dict[str, Any], most: float) -> dict[str, Any]:
+        """Return the last setting with more factors, if those are to be tried, else `setting`; `most` at most."""
+        if self._last is None:
+            self._last = setting
+            return setting
+        ranks = [rank for rank in self._offered if self._last["factors"] < rank <= most]
+        if not ranks:
+            self._offered = ()
+            lower = [rank for rank in self._all if rank <= most < setting["factors"]]
+            return {**setting, "factors": max(lower)} if lower else setting
+        self._last = {**self._last, "factors": max(ranks)}
+        return self._last
+
+    def tell(self, trial: Trial) -> None:
+        """End this if more factors were no better."""
+        if (trial.value or 0.0) <= self._value:
+            self._offered = ()
+        self._value = trial.value or 0.0
+
+
 class Listed:
     """Proposes `settings` in their order; prunes one that is below the median of those before it at the same step."""
 
-    def __init__(self, settings: Iterator[dict[str, Any]], method: str) -> None:
+    def __init__(self, settings: Iterator[dict[str, Any]], space: Space, method: str) -> None:
         self.method = method
         self._settings = settings
+        self._ranks = _Ranks(space)
         self._curves: list[tuple[float, ...]] = []
 
-    def ask(self) -> dict[str, Any] | None:
-        """Return the next setting, or None if there is none left."""
-        return next(self._settings, None)
+    def ask(self, *, most_factors: float = math.inf) -> dict[str, Any] | None:
+        """Return the next setting, or None if there is none left; at first ranks grow up to a limit."""
+        setting = next(self._settings, None)
+        return None if setting is None else self._ranks.enlarged(setting, most_factors)
 
     def should_prune(self, step: int, value: float) -> bool:
         """Return whether to prune the current setting, given its value at a step (from 1)."""
@@ -85,12 +140,13 @@ class Listed:
 
     def tell(self, trial: Trial) -> None:
         """Record the outcome of the current setting."""
+        self._ranks.tell(trial)
         if trial.step_values:
             self._curves.append(trial.step_values)
 
 
 class Tpe:
-    """Optuna's tree-structured Parzen estimator with its median pruner, from `first` on."""
+    """Optuna's tree-structured Parzen estimator with its median pruner, after `first` and the first random draws."""
 
     method = "Optuna TPE"
 
@@ -98,17 +154,22 @@ class Tpe:
         import optuna
 
         pruner = optuna.pruners.MedianPruner(PRUNE_AFTER_TRIALS, PRUNE_AFTER_STEPS + 1)
-        sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=8)
+        sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=STARTUP_TRIALS)
         with _quiet_optuna():
             self._study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
-            self._study.enqueue_trial(
-                {n: part.values.index(first[n]) if isinstance(part, Choice) else first[n] for n, part in space.items()}
-            )
-        self._space = space
+        self._space, self._ranks = space, _Ranks(space)
+        self._startup = itertools.islice(_random(space, first, random_state), STARTUP_TRIALS)
         self._current: Any = None
 
-    def ask(self) -> dict[str, Any]:
-        """Ask Optuna for a setting."""
+    def ask(self, *, most_factors: float = math.inf) -> dict[str, Any]:
+        """Ask Optuna for a setting, after those to begin with, where ranks grow up to a limit."""
+        setting = next(self._startup, None)
+        if setting is not None:
+            given = self._ranks.enlarged(setting, most_factors)
+            with _quiet_optuna():
+                self._study.enqueue_trial(
+                    {n: p.values.index(given[n]) if isinstance(p, Choice) else given[n] for n, p in self._space.items()}
+                )
         self._current = self._study.ask()
         return {name: self._suggest(name, part) for name, part in self._space.items()}
 
@@ -128,13 +189,15 @@ class Tpe:
         """Report the outcome to Optuna, after the steps of a trial that came from a file."""
         from optuna.trial import TrialState
 
+        self._ranks.tell(trial)
         reported = self._study.trials[self._current.number].intermediate_values
         for step, value in enumerate(trial.step_values, start=1):
             if step not in reported:
                 self._current.report(value, step)
-        states = {"complete": TrialState.COMPLETE, "pruned": TrialState.PRUNED, "failed": TrialState.FAIL}
+        without = TrialState.PRUNED if trial.status == "pruned" else TrialState.FAIL
         with _quiet_optuna():
-            self._study.tell(self._current, trial.value, state=states[trial.status])
+            state = without if trial.value is None else TrialState.COMPLETE
+            self._study.tell(self._current, trial.value, state=state)
 
 
 @contextmanager

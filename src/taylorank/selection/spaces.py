@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from taylorank import losses, samplers
+from taylorank.data import Interactions
 from taylorank.errors import ParameterError
+from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 
 
@@ -78,15 +80,17 @@ class Choice:
 
 Space = Mapping[str, Range | Choice]
 
+RANKS = Choice((8, 16, 32, 64, 128, 256, 384, 512, 768, 1024))  # of every model with factors, cut to the data
+
 _RG: dict[str, Range | Choice] = {
-    "factors": Choice((8, 16, 32, 64, 128, 256, 384, 512, 768, 1024)),
+    "factors": RANKS,
     "regularization": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)),
     "proposal_exponent": Range(0.0, 1.0),
     "context_exponent": Range(0.6, 2.0),
     "popularity_discount": Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)),
 }
 _SAMPLED: dict[str, Range | Choice] = {
-    "factors": Choice((32, 64, 128, 256, 512)),
+    "factors": RANKS,
     "regularization": Range(1e-4, 1.0, log=True),
     "proposal_exponent": Range(0.0, 1.0),
     "context_exponent": Range(0.6, 1.4),
@@ -101,18 +105,18 @@ SPACES: dict[str, Space] = {
     "sampled-rg2": _SAMPLED,
     "sampled-rgx": _SAMPLED,
     "released-rg": {
-        "factors": Choice((32, 64, 128)),
+        "factors": RANKS,
         "alpha": Range(1e-3, 10.0, log=True),
         "beta": Range(0.0, 0.9),
         "regularization": Range(1e-4, 1.0, log=True),
     },
     "wrmf": {
-        "factors": Choice((32, 64, 128, 256, 512)),
+        "factors": RANKS,
         "alpha": Range(0.5, 100.0, log=True),
         "regularization": Range(0.1, 300.0, log=True),
     },
     "ials": {
-        "factors": Choice((32, 64, 128, 256, 512)),
+        "factors": RANKS,
         "unobserved_weight": Range(0.003, 3.0, log=True),
         "regularization": Range(1e-4, 0.1, log=True),
         "nu": Range(0.0, 1.0),
@@ -165,6 +169,15 @@ def default_space(name: str, model: Recommender) -> Space:
     return {parameter: part for parameter, part in SPACES[name].items() if parameter in own}
 
 
+def cut_ranks(space: Space, train: Interactions) -> Space:
+    """Return the space with no more factors than the data has users and items."""
+    part = space.get("factors")
+    if not isinstance(part, Choice) or not all(_is_number(value) for value in part.values):
+        return space
+    most = min(train.n_users, train.n_items)
+    return {**space, "factors": Choice(tuple(dict.fromkeys(min(int(value), most) for value in part.values)))}
+
+
 def check_space(space: Space, model: Recommender) -> None:
     """Refuse parameters that the model does not have, and what is neither a range nor a choice."""
     own = model.get_params()
@@ -195,11 +208,18 @@ def lattice(part: Range | Choice, count: int = 9) -> list[Any]:
 def nearest(values: list[Any], wanted: Any) -> Any:
     """Return the member of `values` that is `wanted`, or the nearest number, or the last.
 
+    Of mappings the nearest is that with the fewest other values than `wanted`, then with the nearest ones.
+
     >>> nearest([0.2, 0.5, 1.0], 0.6), nearest(["a", "b"], "a"), nearest([0.5, 1.0], "probability")
     (0.5, 'a', 1.0)
+    >>> nearest([{"weight": 1.0}, {"weight": 4.0}, {"weight": 16.0}], {"weight": 3.0, "margin": 1.0})
+    {'weight': 4.0}
     """
     if wanted in values:
         return wanted
+    mappings = [value for value in values if isinstance(value, Mapping)]
+    if mappings and isinstance(wanted, Mapping):
+        return min(mappings, key=lambda value: _distance(value, wanted))
     numbers = [value for value in values if _is_number(value)]
     if not numbers or not _is_number(wanted):
         return values[-1]
@@ -218,6 +238,20 @@ def within(part: Range | Choice, wanted: Any) -> Any:
         return part.low
     held = min(max(wanted, part.low), part.high)
     return int(held) if part.integer else float(held)
+
+
+def own_values(model: Any) -> dict[str, Any]:
+    """Return the model's parameters as they take effect; options of a loss that nobody set have their defaults."""
+    values = settled_params(model)
+    if "loss" in values and not values.get("options", True):
+        values = {**values, "options": dict(losses.get(model.loss).options)}
+    return values
+
+
+def _distance(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[int, float]:
+    """How many entries of `value` are others than in `wanted`, and Σ |difference| over those that are numbers."""
+    others = [(part, wanted.get(name)) for name, part in value.items() if part != wanted.get(name)]
+    return len(others), sum(abs(a - b) for a, b in others if _is_number(a) and _is_number(b))
 
 
 def _is_number(value: Any) -> bool:

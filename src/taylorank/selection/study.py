@@ -18,6 +18,9 @@ from taylorank.selection.judge import Judge, ShortlistJudge
 from taylorank.selection.spaces import Space
 from taylorank.selection.trials import Key, Trial, append_trial, key_of
 
+FEW_FITS = 5  # fewer say little about a space
+GRACE = 0.1  # share of the seconds by which a budget may be overrun without a word
+
 
 class BudgetSpent(Exception):
     """Raised inside a search when it may not go on; what was tried so far counts."""
@@ -28,7 +31,15 @@ class Stopped(BudgetSpent):
 
 
 class Pruned(Exception):
-    """Raised inside a fit whose setting is pruned, or that is out of time; the search goes on."""
+    """Raised inside a fit whose setting is pruned; the search goes on."""
+
+
+class CutOff(Exception):
+    """Raised inside a fit that is out of time; `model` is the best state that it reached, after `steps`, if any."""
+
+    def __init__(self, model: Any = None, steps: int | None = None) -> None:
+        super().__init__("out of time" if model is None else f"out of time; as of step {steps}")
+        self.model, self.steps = model, steps
 
 
 @dataclass
@@ -51,6 +62,11 @@ class Budget:
         """Seconds that remain, those of trials from the file taken off; infinite without a limit."""
         return math.inf if self.seconds is None else self.seconds - self.carried - (time.perf_counter() - self.began)
 
+    @property
+    def overrun(self) -> float:
+        """Seconds beyond the limit; 0 before it and without one."""
+        return max(0.0, -self.left)
+
 
 @dataclass
 class Study:
@@ -69,6 +85,13 @@ class Study:
     known: dict[Key, Trial] = field(default_factory=dict)  # trials of this run, in their order
     fits: int = 0
     model: Recommender | None = None  # that of the best trial so far, unless it came from the file
+    judging: float = 0.0  # the longest that a model took to judge on all users, in seconds
+    unfinished: list[str] = field(default_factory=list)  # what the budget did not allow
+
+    @property
+    def now(self) -> float:
+        """Seconds on the clock that budgets go by."""
+        return time.perf_counter()
 
     @property
     def trials(self) -> list[Trial]:
@@ -77,9 +100,12 @@ class Study:
 
     @property
     def best(self) -> Trial | None:
-        """The complete trial with the highest value, of those judged on the most users; the first of equals."""
-        complete = [trial for trial in self.known.values() if trial.status == "complete"]
-        return max(complete, key=lambda trial: (trial.users, trial.value or 0.0), default=None)
+        """The trial with the highest value, of those judged on the most users; the first of equals.
+
+        A trial that was cut off counts with the value that it had reached.
+        """
+        valued = [trial for trial in self.known.values() if trial.value is not None]
+        return max(valued, key=lambda trial: (trial.users, trial.value or 0.0), default=None)
 
     def begin_fit(self, *, seconds: float = 0.0, fits: int = 0) -> int:
         """Return the number of a new fit; end the search if it would not leave `seconds` and `fits` of the budget.
@@ -93,10 +119,16 @@ class Study:
         self.fits += 1
         return self.fits - 1
 
+    def note_few_fits(self) -> None:
+        """Note that the seconds, and not the number of trials, allowed only a few fits."""
+        limit = self.budget.trials
+        if self.budget.seconds is not None and self.fits < min(FEW_FITS, math.inf if limit is None else limit):
+            self.unfinished.append(f"{self.budget.seconds:g} s allowed {self.fits} fit{'s' * (self.fits > 1)}, no more")
+
     def check_time(self) -> None:
         """Stop the fit that is running, unless it is the first, if the seconds are spent."""
         if self.fits > 1 and self.budget.left <= 0:
-            raise Pruned("out of time")
+            raise CutOff
 
     def new_model(self, params: dict[str, Any]) -> Recommender:
         """Return an unfitted model with the parameters of `base`, changed by `params`."""
@@ -118,11 +150,11 @@ class Study:
         key = key_of(params, judge.users)
         if key in self.known:
             return self.known[key]
-        if key in self.from_file:
+        if key in self.from_file and not self._can_go_further(self.from_file[key]):
             self.budget.carried += self.from_file[key].seconds
             return self._keep(self.from_file[key], None)
         began = time.perf_counter()
-        outcome, model = _judged(judge, fitted)
+        outcome, model = self._judged(judge, fitted)
         seconds = round(time.perf_counter() - began, 4)
         trial = Trial(params, seconds=seconds, step_values=tuple(steps), fit=fit, users=judge.users, **outcome)
         if self.file is not None:
@@ -138,18 +170,30 @@ class Study:
             raise Stopped
         return trial
 
+    def _can_go_further(self, trial: Trial) -> bool:
+        """Whether a trial of the file was cut off by a smaller budget than this one."""
+        return trial.status == "cut off" and self.budget.left - trial.seconds > GRACE * (self.budget.seconds or 0.0)
 
-def _judged(
-    judge: Judge | ShortlistJudge, fitted: Callable[[], Recommender]
-) -> tuple[dict[str, Any], Recommender | None]:
-    """Return value, status and note of a trial, and its model if it is complete."""
-    try:
-        model = fitted()
-        value = judge.value(model)
-    except Pruned as reason:
-        return {"value": None, "status": "pruned", "note": str(reason)}, None
-    except Exception as error:
-        return {"value": None, "status": "failed", "note": in_one_line(error)}, None
-    if not math.isfinite(value):
-        return {"value": None, "status": "failed", "note": f"{judge.metric} is {value}"}, None
-    return {"value": value, "status": "complete"}, model
+    def _judged(
+        self, judge: Judge | ShortlistJudge, fitted: Callable[[], Recommender]
+    ) -> tuple[dict[str, Any], Recommender | None]:
+        """Return value, status, steps and note of a trial, and its model if it has a value."""
+        ended: dict[str, Any] = {"status": "complete"}
+        try:
+            try:
+                model = fitted()
+            except CutOff as cut:
+                ended, model = {"status": "cut off", "note": str(cut), "steps": cut.steps}, cut.model
+            if model is None:
+                return {"value": None, **ended}, None
+            began = time.perf_counter()
+            value = judge.value(model)
+        except Pruned as reason:
+            return {"value": None, "status": "pruned", "note": str(reason)}, None
+        except Exception as error:
+            return {"value": None, "status": "failed", "note": in_one_line(error)}, None
+        if judge is self.judge:
+            self.judging = max(self.judging, time.perf_counter() - began)
+        if not math.isfinite(value):
+            return {"value": None, "status": "failed", "note": f"{judge.metric} is {value}"}, None
+        return {"value": value, **ended}, model

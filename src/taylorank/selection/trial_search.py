@@ -6,32 +6,36 @@ import math
 import statistics
 from typing import Any
 
-from taylorank.models.parameters import settled_params
-from taylorank.models.recommender import Recommender
-from taylorank.ranking import Rankable
-from taylorank.selection.judge import Judge
-from taylorank.selection.proposers import Listed, Tpe, proposer
-from taylorank.selection.study import BudgetSpent, Pruned, Study
+from taylorank.selection.attempt import STEP_USERS, Attempt
+from taylorank.selection.path_fit import GROWTH
+from taylorank.selection.proposers import proposer
+from taylorank.selection.spaces import cut_ranks, own_values
+from taylorank.selection.study import BudgetSpent, Stopped, Study
 from taylorank.selection.trials import Trial
-
-STEP_USERS = 2000  # judged after each sweep, to prune early
 
 
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
-    source = proposer(
-        study.space, settled_params(study.base), trials=study.budget.trials, random_state=study.random_state
-    )
+    own = own_values(study.base)
+    space = cut_ranks(study.space, study.train)
+    source = proposer(space, own, trials=study.budget.trials, random_state=study.random_state)
     some_users = study.judge.on_sample(STEP_USERS, random_state=study.random_state)
     try:
         while True:
             number = study.begin_fit(seconds=_expected(study))
-            params = source.ask()
+            params = source.ask(most_factors=_affordable_rank(study))
             if params is None:
+                return source.method
+            attempt = Attempt(study, params, source=source, judge=some_users)
+            trial = study.tried(params, study.judge, fit=number, fitted=attempt.fitted, steps=attempt.values)
+            source.tell(trial)
+            if trial.status == "cut off":
                 break
-            source.tell(_attempt(study, params, number, source=source, judge=some_users))
+    except Stopped:
+        return source.method
     except BudgetSpent:
         pass
+    _note_unfinished(study)
     return source.method
 
 
@@ -41,28 +45,31 @@ def _expected(study: Study) -> float:
     return statistics.median(seconds) + (max(seconds) if study.refit else 0.0) if seconds else 0.0
 
 
-def _attempt(study: Study, params: dict[str, Any], number: int, *, source: Listed | Tpe, judge: Judge) -> Trial:
-    """Fit and judge one setting; prune it on the way if its steps are too far behind."""
-    values: list[float] = []
+def _affordable_rank(study: Study) -> float:
+    """Return the largest number of factors of which half the seconds left pay a trial, judged by the last one.
 
-    def fitted() -> Recommender:
-        model = study.new_model(params)
-        steps_compare = getattr(model, "steps_compare", True)
-        return model.fit(study.train, callback=after_step if steps_compare else lambda _: study.check_time())
-
-    def after_step(progress: Any) -> None:
-        study.check_time()
-        now = snapshot(progress)
-        if now is None:
-            return
-        values.append(round(judge.value(now), 6))
-        if math.isfinite(values[-1]) and source.should_prune(len(values), values[-1]):
-            raise Pruned(f"below the median of earlier trials at sweep {len(values)}")
-
-    return study.tried(params, study.judge, fit=number, fitted=fitted, steps=values)
+    Seconds grow like K to the power `GROWTH`.
+    """
+    last = study.trials[-1] if study.trials else None
+    if last is None or study.budget.seconds is None or not last.seconds > 0:
+        return math.inf
+    fits = 2 if study.refit else 1
+    factors = last.params.get("factors", getattr(study.base, "factors", 1))
+    return float(factors * max(study.budget.left / 2 / fits / last.seconds, 0.0) ** (1 / GROWTH))
 
 
-def snapshot(progress: Any) -> Rankable | None:
-    """Return the model as of this step, if the solver can give it."""
-    now: Rankable | None = progress.model() if hasattr(progress, "model") else None
-    return now
+def _note_unfinished(study: Study) -> None:
+    """Note which trials the seconds cut off, and whether they allowed only a few."""
+    study.unfinished += [_words(trial) for trial in study.trials if trial.status == "cut off"]
+    study.note_few_fits()
+
+
+def _words(trial: Trial) -> str:
+    setting = ", ".join(f"{name} = {_short(value)}" for name, value in trial.params.items()) or "the model"
+    if trial.value is None:
+        return f"{setting} was cut off before it had a value"
+    return f"{setting} was cut off after step {trial.steps} with {trial.value:.4f}"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

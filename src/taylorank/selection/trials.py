@@ -17,9 +17,9 @@ from taylorank.errors import DataError
 from taylorank.models.json_values import plain_value as in_json
 from taylorank.output import atomic_path
 
-FORMAT = 1
+FORMAT = 2  # 1: other draws of settings, and no trials that were cut off
 REMEDY = "give another file, or delete this one"
-Status = Literal["complete", "pruned", "failed"]
+Status = Literal["complete", "cut off", "pruned", "failed"]
 Key = tuple[str, int]  # a trial's parameters as JSON, and how many users judged it
 
 
@@ -28,7 +28,8 @@ class Trial:
     """One setting and its value on validation data.
 
     `fit` numbers the fits: the points of one path share theirs. `users` is the number of validation users judged; a
-    search may judge first on a sample. A failed trial has the value None and the reason in `note`.
+    search may judge first on a sample. A failed trial has the value None and the reason in `note`; one that was cut off
+    by the budget has the value of the best state that it reached, after so many `steps` (sweeps, epochs), if any.
     """
 
     params: dict[str, Any]
@@ -39,6 +40,7 @@ class Trial:
     fit: int = 0
     users: int = 0
     note: str = ""
+    steps: int | None = None
 
     @property
     def key(self) -> Key:
@@ -102,6 +104,9 @@ def _whole_lines(path: Path) -> list[Any]:
 def _check_header(path: Path, found: Any, wanted: dict[str, Any]) -> None:
     if not isinstance(found, dict) or "tuning" not in found:
         raise DataError(f"{path} is not the file of a tuning run", REMEDY)
+    if found["tuning"] != FORMAT:
+        cause = f"{path} has trials of another version of the search ({found['tuning']!r}, this one is {FORMAT})"
+        raise DataError(cause, REMEDY)
     for name in wanted:
         if found.get(name) != wanted[name]:
             raise DataError(f"{path} has {name} {_short(found.get(name))}, this run {_short(wanted[name])}", REMEDY)

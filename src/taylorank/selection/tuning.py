@@ -17,7 +17,8 @@ from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
 from taylorank.registry import MODELS, model_named
-from taylorank.selection.advice import advise
+from taylorank.selection.advice import advise, budget_lines
+from taylorank.selection.attempt import fit_steps
 from taylorank.selection.judge import Judge
 from taylorank.selection.path_search import path_search
 from taylorank.selection.spaces import Space, check_space, default_space, described
@@ -34,7 +35,9 @@ class Tuning:
     """The result of `tune`: the best parameters, the model fitted with them, and how they were found.
 
     `status` is "complete" if the search ended by itself or with its budget, "interrupted" after Ctrl-C. `budget` is
-    what was allowed, `seconds` what it took. `refitted` is whether `model` was fitted to train and validation data.
+    what was allowed, `seconds` what it took, `overrun` the seconds beyond it, `unfinished` what it did not allow.
+    `refitted` is whether `model` was fitted to train and validation data. `steps` is None, or after how many steps the
+    best trial was cut off; the model is that state, or was fitted for as many.
     """
 
     name: str
@@ -50,6 +53,9 @@ class Tuning:
     refitted: bool = False
     advice: list[str] = field(default_factory=list)
     parts: dict[str, float] = field(default_factory=dict)
+    steps: int | None = None
+    overrun: float = 0.0
+    unfinished: list[str] = field(default_factory=list)
 
     @property
     def fits(self) -> int:
@@ -88,7 +94,8 @@ def tune(
     space
         {parameter: Range or Choice}; `SPACES` has a default for each model.
     trials, seconds
-        The budget: at most so many fits, at most so long (the last fit may end a little later; `refit` counts in).
+        The budget: at most so many fits, at most so long (`refit` counts in). A fit that the seconds cut off
+        counts with the best state that it reached; one that has none on the way is ended, but for the first.
         Without either, 20 fits. A model with a path (RG² and RG×, spectral) judges many points on each fit.
     random_state
         Seed of the settings and samples of users. With a budget in trials, the same seed and data give the same trials.
@@ -168,7 +175,7 @@ def _searched(study: Study, name: str) -> Tuning:
     best, ended = study.best, time.perf_counter()
     assert best is not None
     assert best.value is not None
-    searched = searched or ended
+    searched, overrun = searched or ended, study.budget.overrun
     return Tuning(
         name=name,
         metric=str(study.judge.metric),
@@ -181,8 +188,14 @@ def _searched(study: Study, name: str) -> Tuning:
         method=method,
         status=status,
         refitted=refitted,
-        advice=advise(study.space, best.params, study.trials, study.model, random_state=study.random_state),
+        advice=[
+            *advise(study.space, best.params, study.trials, study.model, random_state=study.random_state),
+            *budget_lines(study.unfinished, overrun=overrun, seconds=study.budget.seconds),
+        ],
         parts={"search": round(searched - study.budget.began, 3), "last fit": round(ended - searched, 3)},
+        steps=best.steps,
+        overrun=round(overrun, 3),
+        unfinished=study.unfinished,
     )
 
 
@@ -194,9 +207,10 @@ def _fit_best(study: Study) -> bool:
             f"none of {len(study.trials)} trials gave a value ({notes[0] if notes else 'no reason given'})",
             "fix that, or search another space",
         )
+    best = study.best
     if study.refit:
         study.model = None  # makes room
-        study.model = study.new_model(study.best.params).fit(merge(study.train, study.judge.valid))
+        study.model = fit_steps(study.new_model(best.params), merge(study.train, study.judge.valid), best.steps)
     elif study.model is None:
-        study.model = study.new_model(study.best.params).fit(study.train)
+        study.model = fit_steps(study.new_model(best.params), study.train, best.steps)
     return study.refit
