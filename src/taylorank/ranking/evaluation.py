@@ -45,13 +45,13 @@ def evaluate(
 ) -> Evaluation:
     """Return the mean of each metric over the users with test items: {"ndcg@10": …, …}.
 
-    `test` and `seen` are Interactions, or SciPy matrices of the shape that the model was fitted to. All items are ranked
-    but those in `seen` (the training data by default; give train and validation for a test): a test pair that is in
-    `seen` too can only be missed, and a `LeakageWarning` says how many are. Of
-    equal scores the lower position, which is the smaller id, comes first. Users whom the model knows but who have no
-    history count in the means, with the list that `recommend` gives them: the popular items. Users whom the model does
-    not know are left out of the means, with a warning; test items that it does not know, or that have no interaction
-    in training, stay relevant and count as misses.
+    `test` and `seen` are Interactions, or SciPy matrices of the shape that the model was fitted to. All items are
+    ranked but those in `seen` (the training data by default; give train and validation for a test): a test pair that
+    is in `seen` too can only be missed, and a `LeakageWarning` says how many are. Of equal scores the lower position,
+    which is the smaller id, comes first. Users whom the model knows but who have no history count in the means, with
+    the list that `recommend` gives them: the popular items. Users whom the model does not know are left out of the
+    means, with a warning; test items that it does not know, or that have no interaction in training, stay relevant and
+    count as misses.
 
     Parameters
     ----------

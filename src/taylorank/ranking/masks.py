@@ -25,7 +25,7 @@ def seen_parts(ranker: Ranker, seen: Interactions | Sequence[Interactions] | Non
 
 
 def interactions_of(ranker: Ranker, data: Any, name: str) -> Interactions:
-    """Return Interactions as they are, and a SciPy matrix over the users and items of the model, position by position."""
+    """Return Interactions as they are, and a SciPy matrix with the model's ids of its rows and columns."""
     if isinstance(data, Interactions):
         return data
     if not sparse.issparse(data):
