@@ -91,3 +91,13 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, words, files, tmp_path
     assert words in complaint
     assert complaint.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.filterwarnings("default")
+def test_overlap_with_training_is_said(files, tmp_path, capsys):
+    folder, _, (train, _, _) = files
+    train.to_frame().write_csv(tmp_path / "train.csv")
+    assert run("evaluate", str(folder / "model.tr"), str(tmp_path / "train.csv"), "--confidence", "0") == 0
+    shown = capsys.readouterr()
+    assert f"{train.nnz:,} of {train.nnz:,} test pairs (100.0%) were seen before" in " ".join(shown.err.split())
+    assert f"{train.nnz:,} test interactions are in the training data or --seen" in shown.out

@@ -177,6 +177,20 @@ def test_leakage_is_found_and_named():
         assert leaks[-1].startswith(message)
 
 
+def test_leakage_in_time_is_looked_for_where_there_are_times():
+    train = Interactions.from_arrays([1, 2], [7, 8], timestamps=[10, 20])
+    test = Interactions.from_arrays([1, 2], [8, 9], timestamps=[15, 5])
+    with pytest.warns(LeakageWarning):
+        leaks = check_leakage(train, test)
+    assert [leak.split(" before")[0] for leak in leaks] == [
+        "1 users have an event of test",
+        "2 events of test happened",
+    ]
+    assert check_leakage(train, test, order="any") == []
+    assert check_leakage(train, Interactions.from_arrays([1, 2], [8, 9])) == []
+    assert check_leakage(train, Interactions.from_arrays([1, 2], [8, 9], timestamps=[21, 22])) == []
+
+
 def test_leakage_checks_say_when_they_cannot_check():
     bare, timed = Interactions.from_arrays([1], [1]), Interactions.from_arrays([1], [2], timestamps=[3])
     with pytest.raises(DataError, match="times of one kind"):

@@ -284,7 +284,7 @@ def test_arguments_that_are_no_lists_or_lengths(name, dense):
     for items in (3, "ab", {1}):
         refused(lambda i=items: model.recommend([0], items=i), ParameterError)
         refused(lambda i=items: model.recommend([0], exclude=i), ParameterError)
-    for seen in (3, sparse.csr_array(dense), [sparse.csr_array(dense)]):
+    for seen in (3, dense, [dense], "ab"):
         refused(lambda s=seen: model.recommend([0], seen=s), ParameterError)
         refused(lambda s=seen: tr.evaluate(model, model.seen, seen=s), ParameterError)
     refused(lambda: model.recommend([0], cold="maybe"), ParameterError)

@@ -288,7 +288,7 @@ def test_patience_is_a_count(parts, patience):
 
 def test_validation_data_may_be_a_matrix_like_training_data(parts):
     cells = (np.random.default_rng(0).random((2, 30, 20)) < [[[0.3]], [[0.1]]]).astype(float)
-    train, valid = sparse.csr_array(cells[0]), sparse.csr_array(cells[1])
+    train, valid = sparse.csr_array(cells[0]), sparse.csr_array(cells[1] * (1 - cells[0]))
     model = tr.IALS(factors=4).fit(train, valid)
     assert all(0 <= record["metric"] <= 1 for record in model.history_)
 

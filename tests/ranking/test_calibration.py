@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taylorank.data import Interactions, planted
-from taylorank.errors import ParameterError
+from taylorank.errors import LeakageWarning, ParameterError
 from taylorank.metrics import calibration_error
 from taylorank.models import RG2, RGX, Popularity, SampledRG2, SampledRGX
 from taylorank.ranking import evaluate
@@ -58,7 +58,8 @@ def test_seen_items_are_taken_out_and_negative_ones_count_as_nothing(stating):
     assert result["ece@3"] == pytest.approx(0.0, abs=1e-12)
     wrong = evaluate(model, Interactions.from_arrays([1], [3]), metrics="ece@1")
     assert wrong["ece@1"] == pytest.approx(1.0)
-    all_seen = evaluate(model, Interactions.from_arrays([2], [3]), metrics="ece@2")
+    with pytest.warns(LeakageWarning, match="1 of 1 test pairs"):
+        all_seen = evaluate(model, Interactions.from_arrays([2], [3]), metrics="ece@2")
     assert np.isnan(all_seen["ece@2"])
 
 

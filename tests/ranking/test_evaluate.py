@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from taylorank.data import Ids, Interactions, planted
-from taylorank.errors import DataError, DataWarning, ParameterError
+from taylorank.errors import DataError, DataWarning, LeakageWarning, ParameterError
 from taylorank.kernels import top_k_scores
 from taylorank.metrics import NAMES
 from taylorank.models import RG2, load
@@ -224,7 +224,7 @@ def test_bad_input_is_refused(table):
     train = Interactions.from_arrays([1, 2], [1, 2])
     model = table(train, np.zeros((2, 5), dtype=np.float32))
     with pytest.raises(DataError, match=r"Table gives an array of shape \(2, 5\) for 2 users; return \(2, 2\)"):
-        evaluate(model, train)
+        evaluate(model, train, seen=[])
     for options, words in [
         ({"k": ()}, "cutoff"),
         ({"metrics": "ncdg"}, "no metric is called 'ncdg'"),
@@ -234,7 +234,7 @@ def test_bad_input_is_refused(table):
         ({"metrics": "ece"}, "Table gives no probabilities"),
     ]:
         with pytest.raises(ParameterError, match=words):
-            evaluate(model, train, **options)
+            evaluate(model, train, seen=[], **options)
     with pytest.raises(DataError, match="no interactions"):
         evaluate(model, train.select(np.zeros(2, dtype=bool), "emptied"))
 
@@ -253,7 +253,8 @@ def test_a_cutoff_beyond_the_catalogue_counts_all_ranks(table, products):
 def test_a_user_who_has_seen_everything_has_an_empty_list(table):
     train = Interactions.from_arrays([1, 1, 2], [1, 2, 1])
     model = table(train, np.zeros((2, 2), dtype=np.float32))
-    result = evaluate(model, train, k=1, seen=[train], metrics=EXACT, per_user=True, confidence=0.9, resamples=20)
+    with pytest.warns(LeakageWarning, match="3 of 3 test pairs"):
+        result = evaluate(model, train, k=1, seen=[train], metrics=EXACT, per_user=True, confidence=0.9, resamples=20)
     assert result["ndcg@1"] == 0.0
     assert np.isnan(result.per_user["novelty@1"]).tolist() == [True, False]
     assert np.isnan(result.per_user["auc"][0])  # nothing to be compared with

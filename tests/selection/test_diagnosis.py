@@ -8,6 +8,7 @@ import pytest
 import taylorank as tr
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.logits import logits_of
+from taylorank.selection.candidate_loss import pairs_of, rg2_losses
 
 
 @pytest.fixture(scope="module")
@@ -20,28 +21,59 @@ def model(parts):
     return tr.RG2(8, tolerance=0).fit(parts[0])
 
 
-def by_hand(model, data):
-    """Every user and positive, one after the other."""
+def by_hand(model, data, seen):
+    """Every user and positive, one after the other, over the items that the user had not chosen before."""
     o = model.user_factors.astype(float) @ model.item_factors.T.astype(float)
-    q, losses = model.proposal_, []
+    hidden, losses = seen.matrix.toarray() > 0, []
     for x, y in zip(data.by_user.row_of_entry(), data.by_user.indices, strict=True):
+        q = np.where(hidden[x], 0, model.proposal_)
+        q /= q.sum()
         mean, square = q @ o[x], q @ o[x] ** 2
         softmax, rgx, rg2 = np.log(q @ np.exp(o[x])), mean + (square - mean**2) / 2, mean + square / 2
         losses.append([softmax - o[x, y], rgx - o[x, y], rg2 - o[x, y], abs(softmax - rgx), abs(softmax - rg2)])
-    return np.abs(o), np.mean(losses, axis=0)
+    return np.mean(losses, axis=0)
+
+
+NAMES = ("softmax loss", "RG× loss", "RG² loss", "mean |softmax − RG×|", "mean |softmax − RG²|")
 
 
 def test_numbers_are_those_of_all_scores(parts, model):
     valid = parts[1]
     numbers = tr.diagnose(model, valid, users=1000).numbers
-    _, losses = by_hand(model, valid)
-    names = ("softmax loss", "RG× loss", "RG² loss", "mean |softmax − RG×|", "mean |softmax − RG²|")
-    np.testing.assert_allclose([numbers[name] for name in names], losses, rtol=1e-6)
+    losses = by_hand(model, valid, parts[0])
+    np.testing.assert_allclose([numbers[name] for name in NAMES], losses, rtol=1e-6)
     some = np.flatnonzero(valid.by_user.row_lengths)
     sizes = np.abs(model.user_factors[some].astype(float) @ model.item_factors.T)
     assert numbers["mean |o|"] == pytest.approx(sizes.mean(), rel=1e-6)
     assert numbers["max |o|"] == pytest.approx(sizes.max(), rel=1e-6)
     assert numbers["share of |o| > 1"] == pytest.approx((sizes > 1).mean())
+
+
+def test_chosen_items_do_not_compete_with_held_out_ones(parts, model):
+    """What was chosen in training scores high and cannot be chosen again: with it, a good model looks bad."""
+    train, valid, test = parts
+    found = tr.diagnose(model, valid, users=1000)
+    assert found.numbers["softmax loss"] < 0 < by_hand(model, valid, tr.Interactions.from_matrix(0 * train.matrix))[0]
+    assert "below that of zero scores" in found.words[1]
+    more = tr.diagnose(model, test, seen=[train, valid], users=1000).numbers
+    both = tr.Interactions.from_matrix(train.matrix + valid.matrix)
+    np.testing.assert_allclose([more[name] for name in NAMES], by_hand(model, test, both), rtol=1e-6)
+
+
+def test_training_pairs_among_the_data_are_left_out(parts, model):
+    train, valid, _ = parts
+    mixed = tr.Interactions.from_matrix(train.matrix + valid.matrix, users=train.users, items=train.items)
+    found = tr.diagnose(model, mixed, users=1000)
+    assert found.numbers == pytest.approx(tr.diagnose(model, valid, users=1000).numbers)
+    assert any(f"{train.nnz:,} interactions that were in training are left out" in line for line in found.words)
+
+
+def test_training_data_are_recognised(parts, model):
+    given = tr.diagnose(model, parts[0].select(np.ones(parts[0].nnz, dtype=bool), "a copy"))
+    assert "On its own training data" in given.words[1]
+    own = tr.diagnose(model).numbers
+    assert {name: given.numbers[name] for name in own} == pytest.approx(own)
+    assert not any("is right" in line or "Raise" in line or "Lower" in line for line in given.words)
 
 
 def test_energy_is_that_of_the_singular_values(parts, model):
@@ -76,6 +108,11 @@ def test_advice_goes_towards_the_lowest_loss_on_other_data(parts):
         for share in (0.0, best, 0.9)
     }
     assert losses[best] < min(losses[0.0], losses[0.9])
+    pairs = pairs_of(weak, valid, [train], 999, 0)
+    sigma = weak.path_.svd.values.astype(float)
+    scales = np.maximum(1 - np.array([[share] for share in losses]) * sigma[0] / sigma, 0)
+    found = rg2_losses(pairs, weak.proposal_, weak.user_factors[pairs.users], weak.item_factors, scales)
+    np.testing.assert_allclose(found, list(losses.values()), rtol=1e-4)
     assert any("Raise regularization from 0 towards" in line for line in tr.diagnose(weak, valid).words)
     assert any("Lower regularization from 0.9 towards" in line for line in tr.diagnose(strong, valid).words)
     right = next(weak.path(regularization=[best]))
@@ -171,8 +208,9 @@ def test_a_file_without_histories_needs_data(parts, tmp_path):
         back = tr.load(tmp_path / "m.tr")
         with pytest.raises(DataError, match="without the histories of its users; give the data"):
             tr.diagnose(back)
-        losses = [tr.diagnose(one, parts[1]).numbers["softmax loss"] for one in (model, back)]
+        losses = [tr.diagnose(one, parts[1], seen=parts[0]).numbers["softmax loss"] for one in (model, back)]
         assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+        assert any("has no histories" in line for line in tr.diagnose(back, parts[1]).words)
 
 
 def test_a_model_that_is_all_zeros_is_not_called_sound(parts):

@@ -27,6 +27,10 @@ def diagnose(
     /,
     *,
     cleaning: Cleaning = None,
+    seen: Annotated[
+        list[str] | None,
+        Parameter(help="More interactions of the same users that are no candidates; can be repeated.", negative=()),
+    ] = None,
     users: Annotated[int, Parameter(help="Maximum number of users to look at.")] = 500,
     json: Json = None,
     seed: Seed = 0,
@@ -35,6 +39,7 @@ def diagnose(
 ) -> None:
     """Check a factor model: softmax approximation, systems, penalty.
 
+    How much better does the model predict than one that does not know the user?
     Are the scores small enough for the quadratic loss to approximate softmax?
     Are the linear systems well conditioned? How many factors does the penalty
     leave?
@@ -45,10 +50,11 @@ def diagnose(
     with writable(json):
         fitted = load(model)
         given = None if data is None else open_data(data, cleaning=cleaning, **options.given())
-        found = diagnose_model(fitted, given, users=users, random_state=seed)
+        masks = [fitted.seen, *(open_data(more, cleaning=cleaning, **options.given()) for more in seen or [])]
+        found = diagnose_model(fitted, given, seen=masks, users=users, random_state=seed)
         console.print(str(found), markup=False)
         if json is not None:
-            asked = {"model": str(model), "data": data, "users": users, "seed": seed}
+            asked = {"model": str(model), "data": data, "seen": seen or [], "users": users, "seed": seed}
             write_json(_document(found, asked), json, console)
 
 

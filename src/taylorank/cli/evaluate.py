@@ -114,6 +114,10 @@ def _show(found: Evaluation, confidence: float, console: Console) -> None:
     console.print(f"\n{users.evaluated:,} users evaluated", end="")
     left_out = [f"{count:,} {reason}" for reason, count in users.skipped.items() if count]
     console.print(f"; left out: {', '.join(left_out)}" if left_out else "")
+    if users.hidden_items:
+        console.print(
+            f"{users.hidden_items:,} test interactions are in the training data or --seen: misses, whatever the model"
+        )
     if users.unknown_items:
         console.print(f"{users.unknown_items:,} test interactions are with unknown items and count as misses")
 

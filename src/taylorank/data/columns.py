@@ -13,6 +13,7 @@ from taylorank.data.ids import Ids
 from taylorank.errors import DataError
 
 INT32 = np.iinfo(np.int32)
+STRIP = 1 << 15  # values looked at together; they and what is computed from them fit the cache
 
 
 class IdColumn:
@@ -116,26 +117,31 @@ def _narrow(values: NDArray[np.int64]) -> NDArray[Any]:
     return values
 
 
+MISSING_WORDS = ("", "na", "n/a", "nan", "nat", "null", "none", "\\n")  # what exports write where a value is missing
+
+
+def is_missing(block: pl.Series) -> NDArray[np.bool_]:
+    """Return which values are missing: null, NaN, or text that says so."""
+    missing = block.is_null()
+    if block.dtype.is_float():
+        missing |= block.is_nan().fill_null(True)
+    if block.dtype == pl.String:
+        missing |= block.str.strip_chars().str.to_lowercase().is_in(MISSING_WORDS).fill_null(True)
+    return missing.to_numpy()
+
+
 class NumberColumn:
     """Finite numbers; `low` is the smallest allowed."""
 
-    def __init__(self, role: str, *, low: float = -np.inf) -> None:
-        self.role = role
+    def __init__(self, *, low: float = -np.inf) -> None:
         self.low = low
+        self.kind = "a finite number" if low == -np.inf else f"a finite number ≥ {low:g}"
         self._blocks: list[NDArray[np.float32]] = []
 
-    def parse(self, block: pl.Series, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the block as float64; a value that is not a finite number ≥ `low` is an error that names its row."""
+    def parse(self, block: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the block as float64, and which values are finite numbers ≥ `low`."""
         values = block.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-        bad = ~((values >= self.low) & (np.abs(values) <= np.finfo(np.float32).max))
-        if bad.any():
-            row = int(np.argmax(bad))
-            limit = "" if self.low == -np.inf else f" ≥ {self.low:g}"
-            raise DataError(
-                f"{self.role} {block[row]!r} in row {rows[row]:,} is not a finite number{limit}",
-                "drop or correct such rows",
-            )
-        return values
+        return values, (values >= self.low) & (np.abs(values) <= np.finfo(np.float32).max)
 
     def add(self, values: NDArray[np.float64]) -> None:
         """Take parsed values, or those of them that were kept."""
@@ -146,36 +152,80 @@ class NumberColumn:
         return np.concatenate(self._blocks) if self._blocks else np.empty(0, dtype=np.float32)
 
 
+class UnusedRatings:
+    """Counts the ratings that filter nothing, in halves of a point from 0 to 100, so that the record can name them."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(202, dtype=np.int64)  # the last: more than 100, less than 0, or no number
+
+    def add(self, block: pl.Series) -> None:
+        """Count the next block; what is no rating does no harm."""
+        try:
+            values = block.cast(pl.Float32, strict=False).fill_null(-1.0).to_numpy()
+        except pl.exceptions.PolarsError:
+            return
+        for start in range(0, len(values), STRIP):
+            halves = 2 * values[start : start + STRIP]
+            places = np.where((halves >= 0) & (halves <= 200), halves, 201).astype(np.int64)
+            self._counts += np.bincount(places, minlength=202)
+
+    def note(self, column: str) -> str:
+        """Return how many ratings are 0, or in the lower half of the scale."""
+        counts = self._counts[:-1]
+        given, total = np.flatnonzero(counts), int(counts.sum())
+        if len(given) < 2:
+            return f"ratings in {column} not used"
+        low, high = given[[0, -1]] / 2
+        below = int(counts[given[given < low + high]].sum())
+        found = f"{below:,} of {total:,} ratings are in the lower half of {low:g} to {high:g}"
+        if counts[0]:
+            found = f"{int(counts[0]):,} of {total:,} ratings are 0"
+        remedy = f"pass min_rating=… to keep the positive ones, or strength={column!r}"
+        return f"ratings in {column} not used ({found}: {remedy})"
+
+
 class TimeColumn:
     """Times: whole numbers (int64), numbers (float64), or dates (datetime64[us])."""
 
     def __init__(self) -> None:
         self._blocks: list[NDArray[Any]] = []
 
-    def parse(self, block: pl.Series, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the block as int64, float64 or datetime64[us]."""
+    @property
+    def is_empty(self) -> bool:
+        """Whether no times were taken yet."""
+        return not self._blocks
+
+    def parse(self, block: pl.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the block as int64, float64 or datetime64[us], and which values are times."""
         times = _times(block)
-        if times.null_count():
-            row = int(times.is_null().arg_max() or 0)
-            raise DataError(f"timestamp {block[row]!r} in row {rows[row]:,} is not a time", _DROP_TIMES)
-        values = times.to_numpy()
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            row = int(np.argmax(~np.isfinite(values)))
-            raise DataError(f"timestamp {values[row]} in row {rows[row]:,} is not a time", _DROP_TIMES)
-        return values.astype("datetime64[us]") if values.dtype.kind == "M" else values
+        if self._blocks and (self._blocks[0].dtype.kind == "M") != times.dtype.is_temporal() and times.count():
+            raise DataError("the timestamp column mixes dates and numbers", DROP_TIMES)
+        is_time = times.is_not_null().to_numpy()
+        values = (times.fill_null(0) if times.dtype == pl.Int64 else times).to_numpy()
+        if values.dtype.kind == "f":
+            is_time = is_time & np.isfinite(values)
+        return (values.astype("datetime64[us]") if values.dtype.kind == "M" else values), is_time
 
     def add(self, values: NDArray[Any]) -> None:
         """Take parsed values, or those of them that were kept."""
-        if self._blocks and (self._blocks[0].dtype.kind == "M") != (values.dtype.kind == "M"):
-            raise DataError("the timestamp column mixes dates and numbers", _DROP_TIMES)
-        self._blocks.append(values)
+        if len(values):
+            self._blocks.append(values)
 
     def values(self) -> NDArray[Any]:
         """Return all times taken; float64 if any block needed it."""
         return np.concatenate(self._blocks) if self._blocks else np.empty(0, dtype=np.int64)
 
 
-_DROP_TIMES = 'drop or correct such rows, or leave times out with timestamp=""'
+DROP_TIMES = 'drop or correct such rows, or leave times out with timestamp=""'
+DATE_FORMATS = (
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.fZ",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%d",
+    "%m %d, %Y",  # Amazon's reviewTime
+    "%Y/%m/%d",
+)
 
 
 def _times(block: pl.Series) -> pl.Series:
@@ -185,28 +235,27 @@ def _times(block: pl.Series) -> pl.Series:
         return block.cast(pl.Float64)
     if block.dtype in (pl.Date, pl.Datetime):
         return block.cast(pl.Datetime("us"))
+    if block.dtype == pl.Null:
+        return block.cast(pl.Int64)
     if block.dtype != pl.String:
         raise DataError(f"the timestamp column holds {block.dtype}", "give numbers, dates or ISO text")
-    for kind in (pl.Int64, pl.Float64):
-        numbers = block.cast(kind, strict=False)
-        if numbers.null_count() == block.null_count():
-            return numbers
-    return _dates(block)
+    return _times_of_text(block)
 
 
-def _dates(block: pl.Series) -> pl.Series:
-    formats = (
-        "%Y-%m-%d %H:%M:%S%.f",
-        "%Y-%m-%dT%H:%M:%S%.f",
-        "%Y-%m-%dT%H:%M:%S%.fZ",
-        "%Y-%m-%d %H:%M",
-        "%Y-%m-%d",
-    )
+def _times_of_text(block: pl.Series) -> pl.Series:
+    """Return the block in the first notation that fits every value, else in the one that fits most."""
     best = None
-    for form in formats:
-        dates = block.str.to_datetime(form, time_unit="us", strict=False)
-        if dates.null_count() == 0:
-            return dates
-        best = dates if best is None or dates.null_count() < best.null_count() else best
+    for notation in (pl.Int64, pl.Float64, *DATE_FORMATS):
+        times = _in_notation(block, notation)
+        if times.null_count() == block.null_count():
+            return times
+        best = times if best is None or times.null_count() < best.null_count() else best
     assert best is not None
     return best
+
+
+def _in_notation(block: pl.Series, notation: str | type[pl.DataType]) -> pl.Series:
+    """Read text as numbers of a type, or as dates of a format; what does not fit is null."""
+    if isinstance(notation, str):
+        return block.str.to_datetime(notation, time_unit="us", strict=False)
+    return block.cast(notation, strict=False)

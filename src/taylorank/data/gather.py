@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from taylorank.data.assemble import from_codes
-from taylorank.data.columns import IdColumn, NumberColumn, TimeColumn
+from taylorank.data.columns import IdColumn, NumberColumn, TimeColumn, UnusedRatings, is_missing
 from taylorank.data.interactions import Duplicates, Interactions
 from taylorank.data.read_options import Options
 from taylorank.data.roles import Roles
@@ -18,7 +19,7 @@ from taylorank.errors import DataError
 
 
 class Gatherer:
-    """Takes tables with the columns of `roles`; keeps rows with ids and with rating ≥ `min_rating`."""
+    """Takes tables with the columns of `roles`; keeps rows without missing values and with rating ≥ `min_rating`."""
 
     def __init__(self, roles: Roles, min_rating: float | None, *, drop_missing: bool, text: bool) -> None:
         self.roles = roles
@@ -26,28 +27,35 @@ class Gatherer:
         self.drop_missing = drop_missing
         self.users = IdColumn("user", text_only=text)
         self.items = IdColumn("item", text_only=text)
-        self.ratings = NumberColumn("rating")
-        self.strengths = NumberColumn("strength", low=0)
+        self.ratings = NumberColumn()
+        self.strengths = NumberColumn(low=0)
         self.times = TimeColumn()
+        self.unused_ratings = UnusedRatings()
         self.time_column = roles.timestamp
         self.time_note = ""
-        self.rows_read = self.rows_without_id = self.rows_below = 0
+        self.rows_read = self.rows_below = 0
+        self.rows_without: Counter[str] = Counter()  # rows dropped, by what they lack
 
     def add(self, table: pl.DataFrame, rows: NDArray[np.int64], *, from_text_file: bool) -> None:
         """Take the next rows; `rows` are their numbers, for messages."""
         self.rows_read += len(table)
+        if self.roles.unused_rating is not None and self.roles.unused_rating in table.columns:
+            self.unused_ratings.add(table[self.roles.unused_rating])
         keep = self._with_ids(table, rows)
         if self.roles.rating is not None and self.min_rating is not None:
-            ratings = self.ratings.parse(table[self.roles.rating], rows)
+            ratings, good = self.ratings.parse(table[self.roles.rating])
+            keep = self._present("rating", self.ratings.kind, table[self.roles.rating], good, rows, keep)
             below = keep & (ratings < self.min_rating)
             self.rows_below += int(below.sum())
             keep &= ~below
-        everything = bool(keep.all())
+        strengths = None
         if self.roles.strength is not None:
-            strengths = self.strengths.parse(table[self.roles.strength], rows)
+            strengths, good = self.strengths.parse(table[self.roles.strength])
+            keep = self._present("strength", self.strengths.kind, table[self.roles.strength], good, rows, keep)
+        keep = self._add_times(table, rows, keep)
+        if strengths is not None:
             self.strengths.add(strengths[keep])
-        self._add_times(table, rows, keep)
-        mask = pl.Series(keep)
+        everything, mask = bool(keep.all()), pl.Series(keep)
         for ids, name in ((self.users, self.roles.user), (self.items, self.roles.item)):
             ids.add(table[name] if everything else table[name].filter(mask), from_text_file=from_text_file)
 
@@ -55,29 +63,63 @@ class Gatherer:
         keep = np.ones(len(table), dtype=bool)
         for role, name in (("user", self.roles.user), ("item", self.roles.item)):
             column = table[name]
-            missing = column.is_null()
-            if column.dtype.is_float():
-                missing |= column.is_nan().fill_null(True)
-            if not missing.any():
-                continue
-            if not self.drop_missing:
-                row = rows[int(missing.arg_max() or 0)]
-                raise DataError(f"row {row:,} has no {role}", 'drop such rows, or pass missing="drop"')
-            keep &= ~missing.to_numpy()
-        self.rows_without_id += len(table) - int(keep.sum())
+            if column.null_count() or column.dtype.is_float():
+                present = ~(column.is_null() | (column.is_nan().fill_null(True) if column.dtype.is_float() else False))
+                keep = self._present(role, "an id", column, present.to_numpy(), rows, keep)
         return keep
 
-    def _add_times(self, table: pl.DataFrame, rows: NDArray[np.int64], keep: NDArray[np.bool_]) -> None:
+    def _present(
+        self,
+        role: str,
+        kind: str,
+        column: pl.Series,
+        good: NDArray[np.bool_],
+        rows: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
+        """Return `keep` without rows whose value is missing; raise if they may not be dropped, or a value is wrong."""
+        bad = keep & ~good
+        if not bad.any():
+            return keep
+        wrong = bad & ~is_missing(column)
+        leave_out = ', or leave times out with timestamp=""' if role == "timestamp" else ""
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"{role} {column[row]!r} in row {rows[row]:,} is not {kind}", f"drop or correct such rows{leave_out}"
+            )
+        if not self.drop_missing:
+            row = rows[int(np.argmax(bad))]
+            raise DataError(f"row {row:,} has no {role}", f'drop such rows, or pass missing="drop"{leave_out}')
+        self.rows_without["id" if role in ("user", "item") else role] += int(bad.sum())
+        return keep & good
+
+    def _add_times(self, table: pl.DataFrame, rows: NDArray[np.int64], keep: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Take the times of the rows in `keep`; return `keep` without those that have none."""
         if self.time_column is None:
-            return
+            return keep
+        column = table[self.time_column]
         try:
-            self.times.add(self.times.parse(table[self.time_column], rows)[keep])
+            times, good = self.times.parse(column)
+            if self._is_only_a_name(column, good):
+                raise DataError("no times", "")
         except DataError:
             if "timestamp" not in self.roles.guessed:
                 raise
             # The column was only guessed to hold times, so that it holds something else is not an error.
-            self.time_note = f"column {self.time_column} ignored, it holds no times"
+            where = "" if self.rows_read == len(table) else f" up to row {rows[-1]:,}"
+            self.time_note = f"column {self.time_column} ignored, it holds no times{where}"
             self.time_column = None
+            return keep
+        keep = self._present("timestamp", "a time", column, good, rows, keep)
+        self.times.add(times[keep])
+        return keep
+
+    def _is_only_a_name(self, column: pl.Series, good: NDArray[np.bool_]) -> bool:
+        """Whether a column called like a time holds other things: in its first block, most values are no times."""
+        if "timestamp" not in self.roles.guessed or not self.times.is_empty or (len(good) and good.all()):
+            return False
+        return not good.any() or 2 * int(good.sum()) < int((~is_missing(column)).sum())
 
     def interactions(self, action: str, duplicates: Duplicates) -> Interactions:
         """Encode the ids, sort the pairs and merge repeated ones."""
@@ -90,17 +132,20 @@ class Gatherer:
     def _refuse_empty(self) -> None:
         if not self.rows_read:
             raise DataError("there are no rows", "check the export")
-        if self.rows_read > self.rows_without_id + self.rows_below:
+        if self.rows_read > self.rows_without.total() + self.rows_below:
             return
-        cause = f"no rows left: {self.rows_read:,} read"
-        cause += f", {self.rows_without_id:,} without id dropped" if self.rows_without_id else ""
+        cause = ", ".join([f"no rows left: {self.rows_read:,} read", *self._dropped()])
         cause += f", {self.rows_below:,} rated below {self.min_rating:g} removed" if self.rows_below else ""
         raise DataError(cause, "lower min_rating" if self.rows_below else "check the columns")
 
+    def _dropped(self) -> list[str]:
+        return [f"{count:,} without {what} dropped" for what, count in self.rows_without.items()]
+
     def _record(self, action: str) -> str:
         notes = [f"{action}: {self.rows_read:,} rows", self.roles.note, self.time_note]
-        if self.rows_without_id:
-            notes.append(f"{self.rows_without_id:,} without id dropped")
+        if self.roles.unused_rating is not None:
+            notes.append(self.unused_ratings.note(self.roles.unused_rating))
+        notes += self._dropped()
         if self.min_rating is not None:
             notes.append(f"{self.rows_below:,} rated below {self.min_rating:g} removed")
         return "; ".join(note for note in notes if note)

@@ -16,38 +16,45 @@ from taylorank.data.split import NAMES
 from taylorank.errors import DataError, LeakageWarning, ParameterError
 
 
-def check_leakage(*parts: Interactions, order: Literal["any", "user", "global"] = "any") -> list[str]:
+def check_leakage(*parts: Interactions, order: Literal["any", "user", "global"] | None = None) -> list[str]:
     """Warn of leaks between parts given in the order (train[, valid], test); return them in words.
 
     A leak is a (user, item) pair in two parts. With `order="global"` also an event of a later part that happened
     before the last event of an earlier part (a split by time), with `order="user"` the same within each user
-    (leave-one-out).
+    (leave-one-out). By default both are looked for if all parts have times; `order="any"` looks at pairs alone, for
+    splits that are random on purpose.
 
     >>> train = Interactions.from_arrays([1, 1], [7, 8])
     >>> check_leakage(train, Interactions.from_arrays([2], [7]))
     []
     """
-    if order not in ("any", "user", "global") or len(parts) < 2:
+    if order not in (None, "any", "user", "global") or len(parts) < 2:
         raise ParameterError(
             f"order={order!r} over {len(parts)} parts", 'give two or more; order "any", "user" or "global"'
         )
-    if order != "any":
+    if order in ("user", "global"):
         _require_times(parts)
     names = NAMES.get(len(parts)) or tuple(f"part {k + 1}" for k in range(len(parts)))
     found = _repeated_pairs(share_ids(*parts), names)
-    if order == "global":
-        found += _too_early(parts, names)
-    if order == "user":
+    timed = order is None and _have_times(parts)
+    if order == "user" or timed:
         found += _too_early_by_user(share_ids(*parts), names)
+    if order == "global" or timed:
+        found += _too_early(parts, names)
     for leak in found:
         warnings.warn(leak, LeakageWarning, stacklevel=2)
     return found
 
 
 def _require_times(parts: Sequence[Interactions]) -> None:
-    kinds = {None if part.timestamps is None else part.timestamps.dtype.kind == "M" for part in parts}
-    if None in kinds or len(kinds) > 1:
+    if not _have_times(parts):
         raise DataError("the parts do not all have times of one kind", 'read them with timestamp=…, or use order="any"')
+
+
+def _have_times(parts: Sequence[Interactions]) -> bool:
+    """Whether all parts have times of one kind: dates, or numbers."""
+    kinds = {None if part.timestamps is None else part.timestamps.dtype.kind == "M" for part in parts}
+    return None not in kinds and len(kinds) == 1
 
 
 def _repeated_pairs(parts: Sequence[Interactions], names: Sequence[str]) -> list[str]:

@@ -42,16 +42,18 @@ def read_interactions(
     Parameters
     ----------
     user, item, rating, strength, timestamp
-        Columns, by name or number. Those not given are guessed from the usual names, and the guess is part of
-        the result's record (`print(data)`). `rating` only filters; `strength` sets r_xy, which is 1 without it.
-        `timestamp=""` leaves times out.
+        Columns, by name or number. Those not given are guessed from the usual names; what was guessed and which columns
+        are ignored is part of the result's record (`print(data)`). `rating` only filters, by `min_rating`; ratings
+        that are not used are counted in the record. `strength` sets r_xy, which is 1 without it. Times may be numbers,
+        dates, or the place in the user's history; `timestamp=""` leaves times out.
     min_rating
         Keep rows rated at least this.
     duplicates
         What a repeated (user, item) becomes: the "last" row (by time, then by place in the source), the "sum" of
         the strengths (without strengths: the number of rows), or the row of "max" strength. The latest time is kept.
     missing
-        Rows without user or item are an "error", or "drop" them.
+        Rows without user, item, or a value in a column that is used (rating, strength, timestamp) are an "error" that
+        names the first, or "drop" them.
     ids
         "auto": text that spells integers in every row becomes integers ("007" does not); "text": keep text.
     separator, format, encoding, quote, columns

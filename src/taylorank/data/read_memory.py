@@ -61,7 +61,8 @@ def _read_table(table: Any, options: Options) -> Interactions:
     except nw.exceptions.DuplicateError:
         raise DataError("two columns of the table have the same name", "rename or drop one of them") from None
     roles = assign_roles(names, options.wanted, needs_rating=options.needs_rating)
-    return collect(frame_rows(frame, roles.columns), roles, "read a table", options, from_text_file=False)
+    rows = frame_rows(frame, roles.used, if_possible=roles.unused_rating)
+    return collect(rows, roles, "read a table", options, from_text_file=False)
 
 
 def _read_pairs(rows: Sequence[Any], options: Options) -> Interactions:
@@ -72,15 +73,17 @@ def _read_pairs(rows: Sequence[Any], options: Options) -> Interactions:
             "rows are not all (user, item[, strength[, timestamp]])",
             "give two to four values in each, and a matrix as scipy.sparse.csr_array(matrix)",
         )
-    if options.missing == "drop":
-        rows = [row for row in rows if not (_is_missing(row[0]) or _is_missing(row[1]))]
+    action = "read a list"
+    if options.missing == "drop" and (whole := [row for row in rows if not any(map(_is_missing, row))]) != rows:
+        action += f": {len(rows):,} rows; {len(rows) - len(whole):,} with a missing value dropped"
+        rows = whole
     values = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
     if not values[0]:
-        raise DataError("no rows left: every one lacks a user or an item", "check the list")
+        raise DataError("no rows left: every one lacks a value", "check the list")
     if options.ids == "text":
         values[:2] = [[str(v) for v in column] for column in values[:2]]
     strengths, times = (values[k] if width > k else None for k in (2, 3))
-    return from_columns(values[0], values[1], strengths, times, duplicates=options.duplicates, action="read a list")
+    return from_columns(values[0], values[1], strengths, times, duplicates=options.duplicates, action=action)
 
 
 def _is_missing(value: Any) -> bool:

@@ -12,18 +12,26 @@ from taylorank.errors import DataError, ParameterError
 USUAL_NAMES: Mapping[str, frozenset[str]] = {
     "user": frozenset(
         "user userid users uid useridx username customer customerid reviewerid visitorid member memberid "
-        "profileid accountid source src from pagefrom query queryid".split()
+        "profileid accountid reviewer client clientid buyer buyerid player playerid steamid student studentid "
+        "source src from pagefrom query queryid".split()
     ),
     "item": frozenset(
         "item itemid items iid itemidx movie movieid film filmid product productid asin parentasin track trackid "
         "song songid artist artistid book bookid isbn business businessid game gameid appid article articleid video "
-        "videoid news newsid stockcode sku poi poiid location locationid venue venueid anime animeid recipeid "
+        "videoid news newsid stockcode sku poi poiid location locationid venue venueid anime animeid recipe recipeid "
+        "restaurant restaurantid hotel hotelid course courseid job jobid beer beerid post postid listing listingid "
         "target dst to pageto document documentid docid".split()
     ),
-    "rating": frozenset("rating ratings stars overall score ratingscore".split()),
-    "timestamp": frozenset(
-        "timestamp timestamps time ts date datetime unixtime unixreviewtime eventtime createdat ratedat".split()
+    "rating": frozenset(
+        "rating ratings stars star starrating overall overallrating reviewoverall score scores ratingscore rate "
+        "bookrating movierating userrating reviewrating reviewscore userscore".split()
     ),
+    "timestamp": frozenset(
+        "timestamp timestamps time ts date datetime unixtime unixtimestamp unixreviewtime reviewtime reviewdate "
+        "ratingtime ratingdate eventtime eventdate purchasedate orderdate invoicedate checkintime createdat "
+        "createddate createdtime ratedat".split()
+    ),
+    "place": frozenset("pos position seq sequence order".split()),  # in the user's history: a time if nothing else is
 }
 POSITIONS = ("user", "item", "rating", "timestamp")  # of a file without header, as in MovieLens
 
@@ -38,24 +46,35 @@ class Roles:
     strength: str | None
     timestamp: str | None
     guessed: tuple[str, ...]
+    unused_rating: str | None  # a column of ratings that filters nothing: its values are counted for the record
+    ignored: tuple[str, ...]  # all other columns
 
     @property
-    def columns(self) -> list[str]:
-        """The columns to read, each once."""
+    def used(self) -> list[str]:
+        """The columns that become interactions, each once."""
         chosen = (self.user, self.item, self.rating, self.strength, self.timestamp)
         return list(dict.fromkeys(c for c in chosen if c is not None))
 
     @property
+    def columns(self) -> list[str]:
+        """The columns to read, each once."""
+        return [*self.used, *([self.unused_rating] if self.unused_rating is not None else [])]
+
+    @property
     def note(self) -> str:
-        """What was guessed, in words; empty if nothing was."""
+        """What was guessed and what is ignored, in words; empty if nothing is."""
         pairs = [f"{role}={getattr(self, role)}" for role in self.guessed]
-        return f"columns guessed: {', '.join(pairs)}" if pairs else ""
+        notes = [f"columns guessed: {', '.join(pairs)}"] if pairs else []
+        if self.ignored:
+            notes.append(f"columns ignored: {_listing(self.ignored, quoted=False)}")
+        return "; ".join(notes)
 
 
 def assign_roles(names: Sequence[str], wanted: Mapping[str, Wanted], *, needs_rating: bool) -> Roles:
     """Give each role a column: the one named in `wanted` (by name or number), else one with a usual name.
 
-    A rating is looked for only if it is needed, a strength never; "" leaves a role without column.
+    A rating is used only if it is needed, a strength only if it is named; "" leaves a role without column. A column of
+    ratings that is not used is noted.
     """
     repeated = sorted({n for n in names if list(names).count(n) > 1})
     if repeated:
@@ -77,14 +96,27 @@ def assign_roles(names: Sequence[str], wanted: Mapping[str, Wanted], *, needs_ra
             guessed.append(role)
     if found["user"] == found["item"]:
         raise ParameterError(f"user and item are both column {found['user']!r}", "name two different columns")
+    rating = found.get("rating") if needs_rating else None
+    used = [found["user"], found["item"], rating, found.get("strength"), found.get("timestamp")]
+    left = [name for name in names if name not in used]
+    unused = None if rating is not None or wanted.get("rating") == "" else _unused_rating(left, found.get("rating"))
     return Roles(
         found["user"],
         found["item"],
-        found.get("rating") if needs_rating else None,
+        rating,
         found.get("strength"),
         found.get("timestamp"),
         tuple(guessed),
+        unused,
+        tuple(name for name in left if name != unused),
     )
+
+
+def _unused_rating(left: Sequence[str], named: str | None) -> str | None:
+    """Return the column of ratings among those that nobody reads: the one that was named, or has a usual name."""
+    if named is not None:
+        return named if named in left else None
+    return next((name for name in left if _plain(name) in USUAL_NAMES["rating"]), None)
 
 
 def _named(names: Sequence[str], role: str, column: str | int) -> str:
@@ -99,6 +131,8 @@ def _named(names: Sequence[str], role: str, column: str | int) -> str:
 
 def _guess(names: Sequence[str], role: str, *, required: bool, taken: set[str | None]) -> str | None:
     candidates = [n for n in names if _plain(n) in USUAL_NAMES[role] and n not in taken]
+    if role == "timestamp" and not candidates:
+        candidates = [n for n in names if _plain(n) in USUAL_NAMES["place"] and n not in taken]
     if len(candidates) == 1 or (candidates and not required):
         return candidates[0]
     if candidates:
@@ -120,9 +154,9 @@ def is_usual_name(name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    return "".join(c for c in name.split(":")[0].lower() if c not in "_- .")
+    return "".join(c for c in name.split(":")[0].lower() if c not in "_- ./")
 
 
-def _listing(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(n) for n in names[:12])
+def _listing(names: Sequence[str], *, quoted: bool = True) -> str:
+    shown = ", ".join(repr(n) if quoted else n for n in names[:12])
     return f"{shown}, … ({len(names)} in all)" if len(names) > 12 else shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -45,10 +46,16 @@ def _damaged(error: BaseException) -> DataError:
     return DataError(f"not a whole Parquet file ({reason})", "write or fetch it again")
 
 
-def frame_rows(frame: Any, columns: Sequence[str]) -> Rows:
-    """Yield the chosen columns of a narwhals DataFrame as one polars table; labels may be numbers."""
+def frame_rows(frame: Any, columns: Sequence[str], *, if_possible: str | None = None) -> Rows:
+    """Yield the chosen columns of a narwhals DataFrame as one polars table; labels may be numbers.
+
+    The column `if_possible` comes with them unless it cannot be converted.
+    """
     label = {str(c): c for c in frame.columns}
     series = [_native_series(frame.get_column(label[c]), c) for c in columns]
+    if if_possible is not None:
+        with contextlib.suppress(DataError, pl.exceptions.PolarsError, TypeError, ValueError):
+            series.append(_native_series(frame.get_column(label[if_possible]), if_possible))
     yield pl.DataFrame(series), np.arange(1, len(frame) + 1)
 
 

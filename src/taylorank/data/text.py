@@ -73,7 +73,9 @@ class BlockParser:
         self.roles = roles
         numbers = dict.fromkeys(filter(None, (roles.rating, roles.strength)), pl.Float64)
         ids = dict.fromkeys((roles.user, roles.item), pl.Int64)
-        others = {name: pl.Int64 for name in layout.names if name not in roles.columns}
+        others: dict[str, type[pl.DataType]] = {name: pl.Int64 for name in layout.names if name not in roles.columns}
+        if roles.unused_rating is not None:
+            others[roles.unused_rating] = pl.Float64
         self.attempts: list[Mapping[str, type[pl.DataType]]] = [
             {**others, **numbers, **ids},
             {**numbers, **ids},

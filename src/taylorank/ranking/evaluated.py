@@ -22,12 +22,15 @@ class EvaluatedUsers:
         Users left out: no test items; not known to the model.
     unknown_items
         Test interactions of the evaluated users with items that the model does not know. They count as misses.
+    hidden_items
+        Test interactions of the evaluated users that are in `seen`: hidden from the ranking, they count as misses.
     """
 
     evaluated: int
     without_items: int
     unknown: int
     unknown_items: int
+    hidden_items: int = 0
 
     @property
     def skipped(self) -> dict[str, int]:

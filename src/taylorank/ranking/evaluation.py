@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from taylorank.data import Interactions
 from taylorank.deprecation import renamed
-from taylorank.errors import ParameterError
+from taylorank.errors import LeakageWarning, ParameterError, warn_caller
 from taylorank.kernels.thread_limit import threads
 from taylorank.metrics import DEFAULT, GAINS, Gain, bootstrap_means, percentile_interval, wanted_metrics
 from taylorank.metrics.bootstrap import check_confidence, check_resamples
 from taylorank.ranking.accumulators import Accumulator, Block, Task, accumulators_for
 from taylorank.ranking.evaluated import EvaluatedUsers, Evaluation
 from taylorank.ranking.lists import best_items
-from taylorank.ranking.masks import Hidden, seen_parts
+from taylorank.ranking.masks import Hidden, interactions_of, seen_parts
 from taylorank.ranking.ranker import Rankable, Ranker, ranker_of
 from taylorank.ranking.relevance import Relevance, relevance
+from taylorank.ranking.rows import common, take_rows
 
 Progress = Callable[[int, int], None]
 LIST_CELLS = 1 << 20  # ranks held at a time
+OVERLAP_USERS = 1 << 16  # compared with what is hidden at a time
 
 
 @renamed(seed="random_state")
 def evaluate(
     model: Rankable,
-    test: Interactions,
+    test: Interactions | Any,
     *,
     k: int | Sequence[int] = (10, 20),
-    seen: Interactions | Sequence[Interactions] | None = None,
+    seen: Interactions | Any | Sequence[Any] | None = None,
     metrics: str | Sequence[str] = DEFAULT,
     gain: Gain = "binary",
     per_user: bool = False,
@@ -42,11 +45,13 @@ def evaluate(
 ) -> Evaluation:
     """Return the mean of each metric over the users with test items: {"ndcg@10": …, …}.
 
-    All items are ranked but those in `seen` (the training data by default; give train and validation for a test). Of
-    equal scores the lower position, which is the smaller id, comes first. Users whom the model knows but who have no
-    history count in the means, with the list that `recommend` gives them: the popular items. Users whom the model does
-    not know are left out of the means, with a warning; test items that it does not know, or that have no interaction
-    in training, stay relevant and count as misses.
+    `test` and `seen` are Interactions, or SciPy matrices of the shape that the model was fitted to. All items are
+    ranked but those in `seen` (the training data by default; give train and validation for a test): a test pair that
+    is in `seen` too can only be missed, and a `LeakageWarning` says how many are. Of equal scores the lower position,
+    which is the smaller id, comes first. Users whom the model knows but who have no history count in the means, with
+    the list that `recommend` gives them: the popular items. Users whom the model does not know are left out of the
+    means, with a warning; test items that it does not know, or that have no interaction in training, stay relevant and
+    count as misses.
 
     Parameters
     ----------
@@ -79,9 +84,11 @@ def evaluate(
     wanted = wanted_metrics(metrics, k)
     _check(gain, confidence, resamples)
     ranker = ranker_of(model)
-    truth = relevance(ranker, test, gain)
+    truth = relevance(ranker, interactions_of(ranker, test, "test"), gain)
     hidden = Hidden(ranker, seen_parts(ranker, seen))
-    accumulators = accumulators_for(wanted, Task(ranker, truth, hidden, ranker.seen if counts is None else counts))
+    overlap = _warn_of_overlap(truth, hidden)
+    counts = ranker.seen if counts is None else interactions_of(ranker, counts, "counts")
+    accumulators = accumulators_for(wanted, Task(ranker, truth, hidden, counts))
     with threads(ranker.num_threads if num_threads is None else num_threads):
         for block in _blocks(ranker, truth, hidden, max(w.cutoff or 0 for w in wanted)):
             for accumulator in accumulators:
@@ -91,13 +98,31 @@ def evaluate(
     results = {name: value for accumulator in accumulators for name, value in accumulator.results().items()}
     return Evaluation(
         {str(w): results[str(w)] for w in wanted},
-        users=EvaluatedUsers(len(truth.users), truth.without_items, truth.unknown_users, truth.unknown_items),
+        users=EvaluatedUsers(len(truth.users), truth.without_items, truth.unknown_users, truth.unknown_items, overlap),
         user_ids=ranker.users.take(truth.users) if per_user else None,
         per_user={name: v for accumulator in accumulators for name, v in accumulator.values.items()}
         if per_user
         else None,
         intervals=None if confidence is None else _intervals(accumulators, confidence, resamples, random_state),
     )
+
+
+def _warn_of_overlap(truth: Relevance, hidden: Hidden) -> int:
+    """Return how many relevant items are hidden from their own user, so that no ranking can find them; warn of them."""
+    count = 0
+    for start in range(0, len(truth.users), OVERLAP_USERS):
+        rows = np.arange(start, min(start + OVERLAP_USERS, len(truth.users)))
+        masked = hidden.of(truth.users[rows])
+        count += 0 if masked is None else common(take_rows(truth.rows, rows), masked)
+    total = int(truth.counts.sum())
+    if count:
+        warn_caller(
+            f"{count:,} of {total:,} test pairs ({count / total:.1%}) were seen before (they are in `seen`, the "
+            "training data by default): hidden from the ranking, they count as misses; remove them from the test data, "
+            "or pass seen=[] to rank all items",
+            LeakageWarning,
+        )
+    return count
 
 
 def _blocks(ranker: Ranker, truth: Relevance, hidden: Hidden, length: int) -> Iterator[Block]:

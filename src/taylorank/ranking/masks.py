@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
@@ -20,10 +21,24 @@ def seen_parts(ranker: Ranker, seen: Interactions | Sequence[Interactions] | Non
     if seen is None:
         return [ranker.seen]
     parts: list[Any] = list(seen) if isinstance(seen, list | tuple) else [seen]
-    for part in parts:
-        if not isinstance(part, Interactions):
-            raise ParameterError(f"seen holds a {type(part).__name__}", "give Interactions, or a list of them")
-    return parts
+    return [interactions_of(ranker, part, "seen") for part in parts]
+
+
+def interactions_of(ranker: Ranker, data: Any, name: str) -> Interactions:
+    """Return Interactions as they are, and a SciPy matrix with the model's ids of its rows and columns."""
+    if isinstance(data, Interactions):
+        return data
+    if not sparse.issparse(data):
+        raise ParameterError(
+            f"{name} holds a {type(data).__name__}", "give Interactions (tr.read_interactions makes them), or a SciPy "
+            "sparse matrix (users × items)",
+        )  # fmt: skip
+    if data.shape != (len(ranker.users), len(ranker.items)):
+        raise DataError(
+            f"{name} is a {data.shape} matrix, the model has {len(ranker.users)} users and {len(ranker.items)} items",
+            "give a matrix of the same shape as in fit, or Interactions",
+        )
+    return Interactions.from_matrix(data, users=ranker.users, items=ranker.items)
 
 
 class PartRows:

@@ -163,7 +163,7 @@ class PublishedSplit:
         if isinstance(data, Interactions) or len(data) != 2:
             raise DataError(f"{self.name!r} needs two parts", 'give (train, test), or choose protocol "papers"')
         given, test = share_ids(*data)
-        check_leakage(given, test)
+        check_leakage(given, test, order="any")
         train, valid = given.split((1 - self.valid_share, self.valid_share), random_state=random_state)
         return Prepared(train, valid, test, full_train=given, seen_valid=(train,), seen_test=(given,))
 

@@ -48,6 +48,13 @@ def union(a: CSR, b: CSR) -> CSR:
     return CSR(total.indptr.astype(np.int64), total.indices.astype(np.int32, copy=False), None, a.n_columns)
 
 
+def common(a: CSR, b: CSR) -> int:
+    """Return how many entries are in both."""
+    if not a.nnz or not b.nnz:
+        return 0
+    return int(_as_pattern(a).multiply(_as_pattern(b)).nnz)
+
+
 def _weights(rows: CSR, part: slice | NDArray[np.int64] | NDArray[np.bool_]) -> NDArray[np.float32] | None:
     return None if rows.weights is None else rows.weights[part]
 

@@ -1,15 +1,13 @@
 """Does the quadratic loss approximate softmax here, are the systems well-conditioned, and is the penalty right?
 
-For scores o of a user and its positives y, under the proposal q:
-
-    softmax   −o_y + log Σ_j q_j e^o_j          RG×   −o_y + q·o + ½ (q·o² − (q·o)²)          RG²   −o_y + q·o + ½ q·o²
-
-All are 0 at o = 0, so minus the mean over the positives is the gain of the model over zero scores.
+The losses are those of `candidate_loss`: all are 0 for zero scores, which say nothing about the user.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -23,13 +21,16 @@ from taylorank.errors import DataError
 from taylorank.models.histories import over_items
 from taylorank.models.logits import Logits, logits_of
 from taylorank.objectives import RG
+from taylorank.ranking.masks import seen_parts
+from taylorank.ranking.ranker import ranker_of
+from taylorank.selection.candidate_loss import Pairs, losses_of, pairs_of, rg2_losses
 
 Floats = NDArray[np.float64]
 SMALL, LARGE = 0.3, 1.0  # of |o|: below the first the expansion holds, above the second it does not
 ILL = 1e6
-BLOCK = 128  # users scored at a time
 SHARES = tuple(round(0.05 * step, 2) for step in range(20))  # values of regularization that are compared
 NEAR = 0.026  # shares no further apart count as equal
+LARGEST_EXPONENT = 20.0  # beyond it a ratio of probabilities is written as a power of e
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,21 @@ class Diagnosis:
 
 
 @renamed(seed="random_state")
-def diagnose(model: Any, data: Any = None, *, users: int = 500, random_state: int = 0) -> Diagnosis:
+def diagnose(
+    model: Any,
+    data: Any = None,
+    *,
+    seen: Interactions | Sequence[Interactions] | None = None,
+    users: int = 500,
+    random_state: int = 0,
+) -> Diagnosis:
     """Check a fitted factor model: how well it approximates softmax, its condition numbers, and its penalty.
 
-    `data` holds the positives that losses are measured on: validation data, or the training data (the default). Losses
-    are means over the positives of at most `users` users, drawn by `random_state`. A spectral fit of RG2 or RGX has its
-    factors for every penalty; given validation data, the result names the penalty with the lowest RG² loss there.
+    `data` holds the positives that losses are measured on: validation data, or the training data (the default). For
+    data that are not the training data, the items in `seen` (the training data by default) are no candidates of their
+    users, as in `evaluate`. Losses are means over the positives of at most `users` users, drawn by `random_state`. A
+    spectral fit of RG2 or RGX has its factors for every penalty; given validation data, the result names the penalty
+    with the lowest RG² loss there.
 
     >>> from taylorank.data import planted
     >>> from taylorank.models import RG2
@@ -60,65 +70,20 @@ def diagnose(model: Any, data: Any = None, *, users: int = 500, random_state: in
     """
     check_whole(users, "users")
     check_seed(random_state)
-    logits = logits_of(model)
+    logits, ranker = logits_of(model), ranker_of(model)
     if data is None and not model.seen.nnz:
         raise DataError("this model was saved without the histories of its users", "give the data to measure on")
     positives = model.seen if data is None else over_items(read_interactions(data), model.items)
-    rows = _known_rows(model, positives, users, random_state)
-    numbers = {**_scores(logits, positives, rows), **_conditions(logits)}
-    words = [*_about_scores(logits, numbers), *_about_systems(numbers)]
+    masks = [] if data is None else [part for part in seen_parts(ranker, seen) if part.nnz]
+    pairs = pairs_of(model, positives, masks, users, random_state)
+    numbers = {**losses_of(logits, pairs), **_conditions(logits)}
+    own = data is None or (bool(masks) and pairs.hidden is None)
+    words = [*_about_scores(logits, numbers), _about_gain(pairs, numbers, trained_on_these=own)]
+    words += _about_systems(numbers)
     if _has_spectrum(model):
         numbers |= _spectrum(model)
-        words += _about_penalty(model, numbers, None if positives is model.seen else positives)
+        words += _about_penalty(model, numbers, None if own else pairs)
     return Diagnosis(tuple(words), numbers)
-
-
-def _known_rows(model: Any, data: Interactions, users: int, random_state: int) -> list[tuple[int, int]]:
-    """Pairs (row of the model, row of the data) of users with positives, at most `users` of them."""
-    position = model.users.positions(data.user_ids)
-    there = np.flatnonzero((position >= 0) & (data.by_user.row_lengths > 0))
-    if not len(there):
-        raise DataError("the model knows none of the users with interactions here", "check that both use the same ids")
-    some = np.sort(np.random.default_rng(random_state).permutation(there)[:users])
-    return [(int(position[row]), int(row)) for row in some]
-
-
-def _scores(logits: Logits, data: Interactions, rows: list[tuple[int, int]]) -> dict[str, float]:
-    """Sizes of o over all items, and the mean losses over positives."""
-    q, bounds, columns = logits.proposal, data.by_user.indptr, data.by_user.indices
-    size, largest, beyond, cells = 0.0, 0.0, 0, 0
-    sums, gaps, count = np.zeros(3), np.zeros(2), 0
-    for start in range(0, len(rows), BLOCK):
-        part = rows[start : start + BLOCK]
-        o = logits.users[[x for x, _ in part]] @ logits.items.T  # (B, N)
-        absolute = np.abs(o)
-        size, largest = size + float(absolute.sum()), max(largest, float(absolute.max()))
-        beyond, cells = beyond + int((absolute > 1).sum()), cells + o.size
-        background = _backgrounds(o, q)  # (3, B)
-        for i, (_, row) in enumerate(part):
-            mine = columns[bounds[row] : bounds[row + 1]]
-            sums += len(mine) * background[:, i] - o[i, mine].sum()
-            gaps += len(mine) * np.abs(background[0, i] - background[1:, i])
-            count += len(mine)
-    softmax, rgx, rg2 = sums / count
-    return {
-        "mean |o|": size / cells,
-        "max |o|": largest,
-        "share of |o| > 1": beyond / cells,
-        "softmax loss": softmax,
-        "RG× loss": rgx,
-        "RG² loss": rg2,
-        "mean |softmax − RG×|": gaps[0] / count,
-        "mean |softmax − RG²|": gaps[1] / count,
-    }
-
-
-def _backgrounds(o: Floats, q: Floats) -> Floats:
-    """log Σ q e^o, q·o + ½ (q·o² − (q·o)²), q·o + ½ q·o² of every row, (3, B)."""
-    top = o.max(axis=1)
-    softmax = top + np.log(np.exp(o - top[:, None]) @ q)
-    mean, square = o @ q, (o * o) @ q
-    return np.stack((softmax, mean + 0.5 * (square - mean**2), mean + 0.5 * square))
 
 
 def _conditions(logits: Logits) -> dict[str, float]:
@@ -134,23 +99,42 @@ def _condition(rows: Floats) -> float:
 
 
 def _about_scores(logits: Logits, numbers: dict[str, float]) -> list[str]:
+    """Return how large the scores are, and whether the quadratic is close to softmax at that size."""
     size = f"(mean |o| {numbers['mean |o|']:.2g}, largest {numbers['max |o|']:.2g})"
     if not logits.are_logits:
         return [
             f"The scores {size} were not fitted as logits; the losses below treat them as logits under a "
             "uniform proposal, for comparison only."
         ]
-    gap, gain = numbers["mean |softmax − RG×|"], -numbers["softmax loss"]
-    missed = f"the expansion misses {gap:.2g} of a softmax loss that is {abs(gain):.2g} "
-    missed += "below" if gain > 0 else "above"
-    missed += " that of zero scores"
+    apart = f"per interaction the two losses differ by {numbers['mean |softmax − RG×|']:.2g}"
     if numbers["mean |o|"] < SMALL:
-        verdict = f"The scores are small {size}: most items lie where softmax is nearly quadratic"
-    elif numbers["mean |o|"] < LARGE:
-        verdict = f"The scores are moderate {size}: the quadratic approximates softmax roughly"
-    else:
-        verdict = f"The scores are large {size}: read them as a ranking, not as logits"
-    return [f"{verdict}; {missed}."]
+        return [f"The scores are small {size}: there softmax and its quadratic approximation nearly agree; {apart}."]
+    if numbers["mean |o|"] < LARGE:
+        return [f"The scores are moderate {size}: the quadratic approximates softmax only roughly there; {apart}."]
+    return [
+        f"The scores are large {size}: the quadratic is far from softmax there; {apart}. Trust the order of the "
+        "items, and do not read the scores as logits of a softmax."
+    ]
+
+
+def _about_gain(pairs: Pairs, numbers: dict[str, float], *, trained_on_these: bool) -> str:
+    """Return what the model knows about its users: e^gain is a ratio of probabilities (their geometric mean)."""
+    gain = -numbers["softmax loss"]
+    where = "On interactions that were not in training" if pairs.hidden is not None else "On these interactions"
+    if trained_on_these:
+        where = "On its own training data (give validation data for an honest number)"
+    ratio = f"{exp(gain):.2g} times" if abs(gain) < LARGEST_EXPONENT else f"e^{gain:.0f} times"
+    text = (
+        f"{where} softmax loss is {abs(gain):.2g} {'below' if gain > 0 else 'above'} that of zero scores: an item that "
+        f"was chosen has {ratio} the probability that it would have without knowledge of the user"
+    )
+    if gain < 0:
+        text += ". That is worse than knowing nothing; `tr.evaluate` shows whether the order of the items is good"
+    if pairs.hidden is None and not trained_on_these:
+        text += "; the model has no histories, so items chosen before compete too (pass them as seen)"
+    if pairs.repeated:
+        text += f"; {pairs.repeated:,} interactions that were in training are left out"
+    return f"{text}."
 
 
 def _about_systems(numbers: dict[str, float]) -> list[str]:
@@ -159,21 +143,21 @@ def _about_systems(numbers: dict[str, float]) -> list[str]:
         return ["All scores are 0: the penalty has left nothing; lower regularization."]
     if worst > ILL:
         return [
-            f"The systems are ill-conditioned ({worst:.1e}): some factors hardly matter; raise regularization, or use "
-            "fewer factors."
+            f"The equations are ill-conditioned (condition number {worst:.1e}): some factors hardly matter and "
+            "rounding errors do; raise regularization, or use fewer factors."
         ]
-    return [f"The systems are well-conditioned ({worst:.2g})."]
+    return [f"The equations are well-conditioned (condition number {worst:.2g}): rounding errors do no harm."]
 
 
-def _about_penalty(model: Any, numbers: dict[str, float], data: Interactions | None) -> list[str]:
-    """Return what the threshold left of the factors, and which one `data` favour; add that to `numbers`."""
+def _about_penalty(model: Any, numbers: dict[str, float], pairs: Pairs | None) -> list[str]:
+    """Return what the threshold left of the factors, and which one `pairs` favour; add that to `numbers`."""
     rank = int(numbers["factors that are not 0"])
     if not rank:
         return []
     explained, kept = numbers["variance of targets in these factors"], numbers["share of it kept by the threshold"]
     words = [
-        f"Of the variance of the targets the {rank} factors hold {100 * explained:.2g} %, of which "
-        f"the threshold leaves {100 * kept:.0f} %."
+        f"The {rank} factors can reproduce {100 * explained:.2g} % of how users in the training data differ (the "
+        f"variance of the targets); regularization keeps {100 * kept:.0f} % of that and drops the rest as noise."
     ]
     if rank < model.factors:
         words.append(
@@ -182,10 +166,10 @@ def _about_penalty(model: Any, numbers: dict[str, float], data: Interactions | N
         )
     if not _holds_path(model):
         words.append("Only a spectral fit (not ALS, not a file) knows other penalties; `tune` finds the best.")
-    elif data is None:
+    elif pairs is None:
         words.append("Give validation data to learn which regularization it favours.")
     else:
-        share, gain = _best_share(model, data)
+        share, gain = _best_share(model, pairs)
         numbers["best regularization for RG² loss"] = share
         words.append(_about_share(model.regularization, share, gain))
     return words
@@ -231,26 +215,13 @@ def _holds_path(model: Any) -> bool:
     return path is not None and len(path.context) == len(model.users)
 
 
-def _best_share(model: Any, data: Interactions) -> tuple[float, float]:
-    """Return the τ/σ₁ with the lowest RG² loss on `data`, and how much lower than the model's."""
-    path = model.path_
-    shares = (*SHARES, float(model.regularization))
-    losses = [_rg2_loss(model, data, *path.factors(model.factors, share)) for share in shares]
+def _best_share(model: Any, pairs: Pairs) -> tuple[float, float]:
+    """Return the τ/σ₁ with the lowest RG² loss on `pairs`, and how much lower than the model's."""
+    path, shares = model.path_, np.array((*SHARES, float(model.regularization)))
+    sigma = path.svd.values[: model.factors].astype(np.float64)
+    shrunk = np.maximum(sigma - shares[:, None] * path.largest, 0.0)  # P and Q take up its root each
+    scales = np.divide(shrunk, sigma, out=np.zeros_like(shrunk), where=sigma > 0)
+    P, Q = path.factors(model.factors, 0.0)
+    losses = rg2_losses(pairs, model.proposal_, P[pairs.users], Q, scales)
     best = int(np.argmin(losses))
-    return shares[best], losses[-1] - losses[best]
-
-
-def _rg2_loss(model: Any, data: Interactions, P: Floats, Q: Floats) -> float:
-    """Mean over the pairs of `data` of −o_y + q·o + ½ q·o², through the Gram matrix of the items."""
-    position = model.users.positions(data.user_ids)
-    rows = position[data.by_user.row_of_entry()]
-    there = rows >= 0
-    rows, columns = rows[there], data.by_user.indices[there]
-    P, Q = P.astype(np.float64), Q.astype(np.float64)
-    weighted = model.proposal_[:, None] * Q
-    background = P @ weighted.sum(axis=0) + 0.5 * np.einsum("xi,ij,xj->x", P, weighted.T @ Q, P, optimize=True)
-    # Σ_p P_x · Q_y as ⟨P, Σ_y Q_y⟩: no gathered rows of both sides
-    by_user = np.zeros_like(P)
-    np.add.at(by_user, rows, Q[columns])
-    counts = np.bincount(rows, minlength=len(P))
-    return float((counts @ background - np.vdot(P, by_user)) / max(len(rows), 1))
+    return float(shares[best]), float(losses[-1] - losses[best])
