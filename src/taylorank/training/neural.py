@@ -52,9 +52,9 @@ class Neural(FactorModel, Recommender):
     temperature
         Scores are cosines divided by it; None: inner products.
     regularization
-        λ of the penalty ½λ(‖u‖² + ‖v‖²) on the embeddings of each pair in a batch. "auto": what
-        validation data favour for the loss on mf and lightgcn, 0 elsewhere and for cosines; `settled_params` has
-        the number.
+        λ of the penalty ½λ(‖u‖² + ‖v‖² + (1/n) Σ_j ‖v_j‖²) on the embeddings of each pair in a batch: the user's, the
+        positive's, and the mean over its n draws (0 for losses without). "auto": what validation data favour for the
+        loss on mf and lightgcn, 0 elsewhere and for cosines; `settled_params` has the number.
     weight_decay
         Of the optimiser, on all parameters at every step.
     batch_size
