@@ -26,6 +26,7 @@ from taylorank.ranking import Ranker, Vectors
 from taylorank.torch_extra import require_torch
 from taylorank.training.composition import check_composition, composition_name, default_penalty
 
+LEAST_PATIENCE = 5
 CHOICES = {
     "optimizer": ("adam", "adamw", "sgd", "sparse-adam", "newton"),
     "schedule": ("constant", "cosine"),
@@ -58,7 +59,8 @@ class Neural(FactorModel, Recommender):
     weight_decay
         Of the optimiser, on all parameters at every step.
     batch_size
-        Users per step for losses over all items (512), pairs for losses with draws (4096), histories for SASRec (128).
+        Users per step for losses over all items (None: 512), pairs for losses with draws (4096), histories for SASRec
+        (128); None takes less on small data, down to a sixteenth, so that an epoch has 16 steps.
     context_exponent
         ρ: a user's pairs weigh I_x^ρ together.
     options
@@ -165,15 +167,15 @@ class Neural(FactorModel, Recommender):
         callback: Callable[[FitProgress], object] | None = None,
         *,
         metric: str = "ndcg@10",
-        patience: int = 5,
+        patience: int | None = None,
         start: Recommender | None = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
         `callback` is called after every epoch (`FitProgress`) and stops the fit by returning True. With `valid` the
-        `metric` is measured after each epoch; the fit stops when it has not improved for `patience` epochs and keeps
-        the best. `start`, a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is
+        `metric` is measured after each epoch; the fit stops when it has not improved for `patience` epochs (None: a
+        quarter of all epochs, and at least 5, for some losses fall back before they rise) and keeps the best. `start`, a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is
         low (for newton as they are). If the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the
         same call continues from there, on the CPU to the same bits. A fit that fails leaves the model as it was.
         """
@@ -184,8 +186,9 @@ class Neural(FactorModel, Recommender):
         held_out = None if valid is None else read_interactions(valid)
         self._check()
         kept = None if checkpoint is None else open_checkpoint(checkpoint, self, data, valid=held_out, metric=metric)
+        waits = max(LEAST_PATIENCE, -(-self.epochs // 4)) if patience is None else patience
         monitor = FitMonitor(
-            valid=held_out, metric=metric, patience=patience, callback=callback, checkpoint=kept, unit="epochs"
+            valid=held_out, metric=metric, patience=waits, callback=callback, checkpoint=kept, unit="epochs"
         )
         with as_before_on_failure(self), kept or nullcontext():
             self.train_ = data
