@@ -22,6 +22,7 @@ from taylorank.losses.fenchel_young import SOFTMAX, SPARSEMAX, entmax_loss
 from taylorank.losses.hierarchical import TreeCriterion
 from taylorank.losses.loss import Loss, Sizes
 from taylorank.losses.metric_criterion import MetricCriterion
+from taylorank.losses.one_versus_all import OneVersusAll
 from taylorank.losses.pointwise import PENALTIES
 from taylorank.losses.rankmax import RANKMAX
 from taylorank.losses.refresh import RefreshCriterion
@@ -49,6 +50,11 @@ def entmax(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
 def rankmax(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
     """As softmax."""
     return _exact(RANKMAX, options)
+
+
+def bce_all(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
+    """As softmax; `negative_weight` is that of all items together."""
+    return _exact(OneVersusAll(check_number(options["negative_weight"], "negative_weight", least=0)), options)
 
 
 def rg2(loss: Loss, sizes: Sizes, options: Options) -> Criterion:

@@ -66,6 +66,18 @@ _LIST = (
         options=CHUNK,
     ),
     Loss(
+        name="bce-all",
+        kind="exact",
+        function_at="one_versus_all:bce_all",
+        criterion_at="build:bce_all",
+        formula="−log σ(o_y) − (w/N) Σ_{j≠y} log σ(−o_j)",
+        reference="one-versus-all; bce without draws",
+        use="as bce, where all N scores are affordable",
+        properties=Properties(order="strict", dcg="yes", jacobian=0.25, cost=FULL, shift_invariant=False),
+        options={"negative_weight": 1.0, **CHUNK},
+        default_penalties={"mf": 0.03},
+    ),
+    Loss(
         name="rg2",
         kind="product",
         function_at="rg:rg2",
