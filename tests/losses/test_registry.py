@@ -41,6 +41,13 @@ WORKED = {
         ),
         -2 + 2 + 6 - 2.0,
     ),
+    # the same: log(1 + e^-2) for the positive, half of q·o² = 12 for all
+    "bce-quadratic": (
+        lambda f: f(
+            torch.tensor([[2.0]]), torch.tensor([[1.0], [-1], [3]]), *FIRST, proposal=torch.tensor([0.5, 0.25, 0.25])
+        ),
+        math.log1p(math.exp(-2)) + 6.0,
+    ),
     # two draws of probability ½ among N = 4: each counts 1 / (4 · ½)
     "sampled-softmax": (lambda f: f(ZERO, TWO_ZEROS, n_items=4, log_q=HALF), math.log(1 + 2 * 0.5)),
     # the positive counts 1 / ¼, each draw 1 / ½

@@ -6,8 +6,8 @@
 
 It is the expectation of `bce` with uniform draws of all items but y, with weight w (N − 1)/N. With w = N every item
 counts as much as the positive. The best scores under a distribution η of one positive have σ(o_y) = η_y / (η_y + (w/N)
-(1 − η_y)): they rank by η. A query's other positives count among its negatives, once for each positive, as in `softmax`;
-`mask` takes them out, and N is then the number of items that are left.
+(1 − η_y)): they rank by η. A query's other positives count among its negatives, once for each positive, as in
+`softmax`; `mask` takes them out, and N is then the number of items that are left.
 """
 
 from __future__ import annotations

@@ -108,6 +108,26 @@ _LIST = (
         temperatures=(),
     ),
     Loss(
+        name="bce-quadratic",
+        kind="product",
+        function_at="quadratic_background:bce_quadratic",
+        criterion_at="build:bce_quadratic",
+        formula="−log σ(o_y) + w Σ_j q_j (½ o_j² − r o_j)",
+        reference="Yuan et al. 2021",
+        use="very many items and a bounded pull of each positive; by Newton's method too",
+        properties=Properties(
+            order="strict", dcg="yes for uniform q", jacobian="¼ + w max q", cost="(N + B)·K²", shift_invariant=False
+        ),
+        options={
+            "positive_loss": "logistic",
+            "background_weight": 1.0,
+            "background_target": 0.0,
+            "proposal_exponent": 0.0,
+        },
+        default_penalties={},
+        temperatures=(),
+    ),
+    Loss(
         name="sampled-softmax",
         kind="sampled",
         function_at="sampled_softmax:sampled_softmax",

@@ -68,10 +68,10 @@ class Neural(FactorModel, Recommender):
     precision
         "float32", or "bfloat16" for mixed precision; for newton "float32" or "float64".
     optimizer
-        "adam", "adamw", "sgd", "sparse-adam"; or "newton" for rg2 and rgx on mf, lightgcn and two-tower: second-order
-        steps over all pairs at once (see `training.newton`). An epoch is then one such step, `regularization` the λ of
-        RG2 (`penalty_` of a fitted one) on the vectors, `batch_size` the rows of two-tower encoded at a time; there is
-        no rate.
+        "adam", "adamw", "sgd", "sparse-adam"; or "newton" for rg2, rgx and bce-quadratic on mf, lightgcn and two-tower:
+        second-order steps over all pairs at once (see `training.newton`). An epoch is then one such step,
+        `regularization` the λ of RG2 (`penalty_` of a fitted one) on the vectors, `batch_size` the rows of two-tower
+        encoded at a time; there is no rate.
     compile
         Compile the step with torch.compile.
     device
@@ -175,9 +175,10 @@ class Neural(FactorModel, Recommender):
 
         `callback` is called after every epoch (`FitProgress`) and stops the fit by returning True. With `valid` the
         `metric` is measured after each epoch; the fit stops when it has not improved for `patience` epochs (None: a
-        quarter of all epochs, and at least 5, for some losses fall back before they rise) and keeps the best. `start`, a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is
-        low (for newton as they are). If the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the
-        same call continues from there, on the CPU to the same bits. A fit that fails leaves the model as it was.
+        quarter of all epochs, and at least 5, for some losses fall back before they rise) and keeps the best. `start`,
+        a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is low (for newton as
+        they are). If the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call continues
+        from there, on the CPU to the same bits. A fit that fails leaves the model as it was.
         """
         require_torch()
         from taylorank.training.run import run_training

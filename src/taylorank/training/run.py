@@ -137,7 +137,7 @@ def make_loop(model: Neural, parts: Parts, data: Interactions, device: str) -> L
         NewtonRecipe(weight_decay=model.weight_decay),
         loss=model.loss,
         regularization=model.settled_params()["regularization"],
-        proposal_exponent=option_of_loss(model, "proposal_exponent"),
+        options={name: option_of_loss(model, name) for name in losses.get(model.loss).options},
         context_exponent=model.context_exponent,
         precision=model.precision,
         row_batch=model.batch_size,
