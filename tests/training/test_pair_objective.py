@@ -56,8 +56,8 @@ def dense_weighted(data, objective, P, Q):
     e, t = (
         torch.as_tensor(np.broadcast_to(x, data.nnz).astype(np.float64)) for x in (objective.extra, objective.targets)
     )
-    penalty = torch.as_tensor(objective.user_penalty) @ P.square().sum(1)
-    penalty = penalty + torch.as_tensor(objective.item_penalty) @ Q.square().sum(1)
+    penalty = torch.as_tensor(np.array(objective.user_penalty)) @ P.square().sum(1)
+    penalty = penalty + torch.as_tensor(np.array(objective.item_penalty)) @ Q.square().sum(1)
     return total + (e * seen**2 - 2 * t * seen).sum() + penalty
 
 
