@@ -1,7 +1,7 @@
 """The studies of optimisers, in docs/optimisers.md, and its figures.
 
-A section links to what it is about, `[record](FILE.json)` of `bench convergence`, `rg-step`, `towers` or a comparison; what
-follows the line `<!-- found -->` is made here. A record of convergence also becomes a figure of the same name.
+A section links to what it is about, `[record](FILE.json)` of `bench convergence`, `rg-step`, `towers` or a comparison;
+what follows the line `<!-- found -->` is made here. A record of convergence also becomes a figure of the same name.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ def towers_text(record: Record) -> str:
         [
             _table(["loss after epochs", *after, "seconds in all"], rows),
             "",
-            f"{sizes['users']:,} × {sizes['items']:,}, {sizes['interactions']:,} interactions, 32 features; an epoch of "
-            "newton is one iteration, one of adam 16 or more steps.",
+            f"{sizes['users']:,} × {sizes['items']:,}, {sizes['interactions']:,} interactions, 32 features; "
+            "an epoch of newton is one iteration, one of adam 16 steps.",
         ]
     )
 

@@ -19,7 +19,7 @@ from taylorank.machine import describe_machine
 from taylorank.training import Neural
 
 AFTER = (1, 2, 5, 10, 20, 40, 80, 160)
-SHAPE = {"factors": 16, "regularization": 0.0, "device": "cpu", "num_threads": 1}
+SHAPE: dict[str, Any] = {"factors": 16, "regularization": 0.0, "device": "cpu", "num_threads": 1}
 
 
 def run(
