@@ -95,8 +95,9 @@ def cases(data):
 def dense_with_positive_loss(data, f, P, Q):
     """Mean over the positives of f(o_y) + w Σ_j q_j (½ o_j² − r o_j), and the penalty of RG²."""
     objective = rg(RG2Objective, data)
-    R = torch.as_tensor(data.by_user.to_scipy().toarray()).double()
-    R[data.by_user.row_of_entry(), data.by_user.indices] = torch.tensor(data.strengths).double()
+    strengths = np.zeros((M, N))
+    strengths[data.by_user.row_of_entry(), data.by_user.indices] = data.strengths
+    R = torch.as_tensor(strengths)
     q, c = torch.as_tensor(objective.proposal), torch.as_tensor(objective.context)
     o = P @ Q.T
     each = (R * f(o)).sum(1) / R.sum(1).clamp_min(1e-9) + 0.7 * (0.5 * o.square() + 0.3 * o) @ q
