@@ -80,6 +80,11 @@ BENCHMARKS = {
     "stable-rates": Benchmark(
         "optimisers.stable_rates", "The largest stable learning rate of each loss.", "ml-1m.npz --json rates.json"
     ),
+    "towers": Benchmark(
+        "optimisers.towers",
+        "RG² on two towers by Newton-CG and Adam, by activation.",
+        "--activations gelu,relu --json towers.json",
+    ),
 }
 
 

@@ -1,7 +1,7 @@
 """The studies of optimisers, in docs/optimisers.md, and its figures.
 
-A section links to what it is about, `[record](FILE.json)` of `bench convergence`, `bench rg-step` or a comparison; what
-follows the line `<!-- found -->` is made here. A record of convergence also becomes a figure of the same name.
+A section links to what it is about, `[record](FILE.json)` of `bench convergence`, `rg-step`, `towers` or a comparison;
+what follows the line `<!-- found -->` is made here. A record of convergence also becomes a figure of the same name.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _text_of_record(file: Path) -> str:
     record = json.loads(file.read_text(encoding="utf-8"))
     if "benchmark" not in record:
         return found(load_record(file))
-    text_of = {"convergence": convergence_text, "rg-step": steps_text}[record["benchmark"]]
+    text_of = {"convergence": convergence_text, "rg-step": steps_text, "towers": towers_text}[record["benchmark"]]
     commands = "\n".join(f"    {line}" for line in record["command"].splitlines())
     return f"{text_of(record)}\n\n{commands}\n"
 
@@ -120,6 +120,28 @@ def steps_text(record: Record) -> str:
             "",
             f"Forward and backward, {record['queries']} queries with {record['positives']:,} positives in all, "
             f"K = {record['factors']}, {record['draws']} draws, on {record['device']}.",
+        ]
+    )
+
+
+def towers_text(record: Record) -> str:
+    """Return a table of the loss after some epochs, by activation and optimiser."""
+    after = list(dict.fromkeys(count for row in record["rows"] for count in row["losses"]))
+    rows = [
+        [
+            f"{row['activation']}, {row['optimizer']}",
+            *(f"{row['losses'][count]:.4f}" if count in row["losses"] else "–" for count in after),
+            f"{row['seconds']:.0f}",
+        ]
+        for row in record["rows"]
+    ]
+    sizes = record["data"]
+    return "\n".join(
+        [
+            _table(["loss after epochs", *after, "seconds in all"], rows),
+            "",
+            f"{sizes['users']:,} × {sizes['items']:,}, {sizes['interactions']:,} interactions, 32 features; "
+            "an epoch of newton is one iteration, one of adam 16 steps.",
         ]
     )
 

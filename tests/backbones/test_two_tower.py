@@ -29,7 +29,7 @@ def dense_tower(tower, matrix: sparse.csr_array | None) -> torch.Tensor:
         states = states + torch.tensor(matrix.toarray().astype(np.float32)).double() @ tower.features.table
     *inner, last = tower.layers
     for layer in inner:
-        states = torch.relu(states @ layer.weight.T + layer.bias)
+        states = tower.activation(states @ layer.weight.T + layer.bias)
     return states @ last.weight.T + last.bias
 
 
@@ -53,6 +53,25 @@ def test_values_and_gradients_are_those_of_dense_features(similarity, hidden) ->
     torch.testing.assert_close(encoded.items(), items)
     for a, b in zip(gradients, torch.autograd.grad(wanted, list(model.parameters())), strict=True):
         torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize(
+    ("activation", "expected", "is_smooth"),
+    [
+        ("gelu", lambda s: s * 0.5 * (1 + torch.erf(s / 2**0.5)), True),
+        ("softplus", lambda s: torch.log1p(s.exp()) - np.log(2), True),
+        ("relu", lambda s: s.clamp_min(0), False),
+    ],
+)
+def test_activations(activation, expected, is_smooth) -> None:
+    """A smooth one has a second derivative where a state is no zero; that of relu is 0."""
+    through = build(activation=activation).users.activation
+    states = torch.linspace(-2, 2, 8, dtype=torch.float64, requires_grad=True)
+    torch.testing.assert_close(through(states), expected(states))
+    (slope,) = torch.autograd.grad(through(states).sum(), states, create_graph=True)
+    bends = torch.autograd.grad(slope.sum(), states, allow_unused=True)[0]
+    assert (bends is not None and bool((bends.abs() > 1e-3).any())) == is_smooth
+    assert build().users.activation is functional.gelu
 
 
 def test_without_features_the_ids_count_alone() -> None:
@@ -97,6 +116,7 @@ def test_refusals() -> None:
         ({"item_features": np.ones((7, 2))}, "not a sparse matrix"),
         ({"item_features": sparse.csr_array(np.full((7, 2), np.nan))}, "not finite"),
         ({"hidden": (0,)}, "hidden"),
+        ({"activation": "tanh"}, "no activation is called 'tanh'; choose from gelu, softplus, relu"),
         ({"similarity": "angle"}, "choose dot or cosine"),
         ({"temperature": 0.0}, "temperature"),
     ):

@@ -12,6 +12,8 @@ from scipy.optimize import brentq
 
 from taylorank.errors import ParameterError
 from taylorank.losses.fenchel_young import entmax, entmax_loss, softmax, sparsemax
+from taylorank.losses.one_versus_all import bce_all
+from taylorank.losses.pointwise import bce
 from taylorank.losses.rankmax import rankmax
 
 ALPHAS = (1.2, 1.5, 1.8, 2.0, 2.5, 4.0)
@@ -97,7 +99,7 @@ def test_softmax_is_cross_entropy():
     torch.testing.assert_close(softmax(scores, rows, columns), expected)
 
 
-@pytest.mark.parametrize("function", [softmax, sparsemax, entmax, rankmax])
+@pytest.mark.parametrize("function", [softmax, sparsemax, entmax, rankmax, bce_all])
 def test_a_mask_is_as_good_as_removing_the_items(function):
     scores = torch.randn(2, 9, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     mask = torch.zeros(2, 9, dtype=torch.bool)
@@ -150,7 +152,7 @@ def test_float32_sums_hold_for_many_items():
     assert rankmax(row, *first).item() == pytest.approx(math.log(n), rel=1e-5)
 
 
-@pytest.mark.parametrize("function", [softmax, sparsemax, entmax, rankmax])
+@pytest.mark.parametrize("function", [softmax, sparsemax, entmax, rankmax, bce_all])
 def test_scores_may_lie_in_memory_as_they_like(function):
     scores = torch.randn(300, 4, generator=torch.Generator().manual_seed(0)).T.requires_grad_()
     rows, columns = torch.tensor([0, 3]), torch.tensor([7, 299])
@@ -167,3 +169,19 @@ def test_sizes_and_alpha_are_checked():
     with pytest.raises(ParameterError, match="the mask is"):
         softmax(torch.zeros(1, 3), torch.tensor([0]), torch.tensor([0]), mask=torch.zeros(1, 2, dtype=torch.bool))
     assert entmax_loss(1) is entmax_loss(1.0)
+
+
+@pytest.mark.parametrize("weight", [1.0, 30.0])
+def test_bce_all_is_the_sum_over_items_and_bce_with_every_other_item_as_a_draw(weight):
+    n = 30
+    scores = 3 * torch.randn(4, n, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    rows, columns = torch.tensor([0, 0, 1, 3]), torch.tensor([3, 4, 0, 29])
+    others = torch.stack([scores[x][torch.arange(n) != y] for x, y in zip(rows, columns, strict=True)])
+    drawn = bce(scores[rows, columns], others, negative_weight=weight * (n - 1) / n)
+    target = torch.nn.functional.one_hot(columns, n).double()
+    plain = torch.nn.functional.binary_cross_entropy_with_logits(
+        scores[rows], target, weight=torch.where(target > 0, 1.0, weight / n), reduction="none"
+    ).sum(1)
+    found = bce_all(scores, rows, columns, negative_weight=weight)
+    torch.testing.assert_close(found, plain)
+    torch.testing.assert_close(found, drawn)

@@ -23,6 +23,11 @@ WORKED = {
     "entmax": (lambda f: f(torch.zeros(1, 3), *FIRST), 4 / 3 * (1 - 1 / math.sqrt(3))),
     # the positive 1, a rival 2 above 3, one half below ½, one far below nothing
     "rankmax": (lambda f: f(torch.tensor([[0.0, 2.0, -0.5, -4.0]]), *FIRST), math.log(1 + 3 + 0.5)),
+    # the positive σ(log 3) = ¾; of the three others, one at 0 and two at log 3, each counts a quarter
+    "bce-all": (
+        lambda f: f(torch.tensor([[math.log(3), 0.0, math.log(3), math.log(3)]]), *FIRST),
+        math.log(4 / 3) + (math.log(2) + 2 * math.log(4)) / 4,
+    ),
     # u = 2, v = (1, −1, 3), q = (½, ¼, ¼): o = (2, −2, 6), q·o = 2, q·o² = 12
     "rg2": (
         lambda f: f(
@@ -35,6 +40,13 @@ WORKED = {
             torch.tensor([[2.0]]), torch.tensor([[1.0], [-1], [3]]), *FIRST, proposal=torch.tensor([0.5, 0.25, 0.25])
         ),
         -2 + 2 + 6 - 2.0,
+    ),
+    # the same: log(1 + e^-2) for the positive, half of q·o² = 12 for all
+    "bce-quadratic": (
+        lambda f: f(
+            torch.tensor([[2.0]]), torch.tensor([[1.0], [-1], [3]]), *FIRST, proposal=torch.tensor([0.5, 0.25, 0.25])
+        ),
+        math.log1p(math.exp(-2)) + 6.0,
     ),
     # two draws of probability ½ among N = 4: each counts 1 / (4 · ½)
     "sampled-softmax": (lambda f: f(ZERO, TWO_ZEROS, n_items=4, log_q=HALF), math.log(1 + 2 * 0.5)),

@@ -12,10 +12,11 @@ import taylorank as tr  # noqa: E402
 from taylorank.errors import DataError, ParameterError, TrainingError  # noqa: E402
 from taylorank.losses import Positives  # noqa: E402
 from taylorank.models import Popularity  # noqa: E402
+from taylorank.models.fitting import FitMonitor  # noqa: E402
 from taylorank.ranking import evaluate  # noqa: E402
 from taylorank.training.build import build  # noqa: E402
 from taylorank.training.first_order import FirstOrder  # noqa: E402
-from taylorank.training.run import make_feed, recipe_of  # noqa: E402
+from taylorank.training.run import default_batch_size, make_feed, recipe_of  # noqa: E402
 
 QUICK = {"factors": 8, "epochs": 15, "learning_rate": 0.05, "random_state": 0}
 
@@ -114,6 +115,35 @@ def test_same_seed_same_bits_and_the_callers_randomness_is_left_alone(parts):
     assert torch.equal(torch.get_rng_state(), before)
     other = quick("bpr", "sasrec", epochs=2, random_state=1).fit(parts[0])
     assert not np.array_equal(first.weights_, other.weights_)
+
+
+def test_a_metric_that_falls_before_it_rises_does_not_end_a_fit(parts, monkeypatch):
+    """As softmax on lightgcn does on ml-100k, whose metric is below that of its third epoch until the thirteenth."""
+    curve = [0.09, 0.14, 0.138, 0.137, 0.135, 0.134, 0.135, 0.16, 0.18, *[0.17] * 31]
+    values = iter(curve)
+    monkeypatch.setattr(FitMonitor, "measure", lambda monitor, model: next(values))
+    model = quick(epochs=40).fit(*parts[:2])
+    assert [record["metric"] for record in model.history_] == curve[: 9 + 10]  # waits for a quarter of the epochs
+    values = iter(curve)
+    weights = []
+    stopped = quick(epochs=40).fit(*parts[:2], lambda progress: weights.append(progress.model().weights_), patience=5)
+    assert len(stopped.history_) == 7
+    np.testing.assert_array_equal(stopped.weights_, weights[1])
+    np.testing.assert_array_equal(model.weights_, _after(parts[0], 9))
+
+
+def _after(train, epochs):
+    found = []
+    quick(epochs=40).fit(train, callback=lambda p: p.step == epochs and (found.append(p.model().weights_) or True))
+    return found[0]
+
+
+@pytest.mark.parametrize(("loss", "backbone"), [("softmax", "lightgcn"), ("bpr", "mf"), ("softmax", "sasrec")])
+def test_an_epoch_of_small_data_has_sixteen_steps(loss, backbone):
+    data = tr.planted(943, 100, interactions=20_000)
+    model = tr.Neural(loss, backbone, factors=2, device="cpu")
+    assert make_feed(model, build(model, data, device="cpu"), data, "cpu").steps == 16
+    assert default_batch_size("users", 10**6) == 512
 
 
 def test_best_epoch_on_validation_data_is_kept(parts):

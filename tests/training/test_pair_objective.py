@@ -8,10 +8,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import taylorank as tr  # noqa: E402
+from taylorank.losses.quadratic_background import POSITIVE_LOSSES  # noqa: E402
 from taylorank.objectives import RG2Objective, RGXObjective, ials_objective, rg_objective, wrmf_objective  # noqa: E402
 from taylorank.objectives.rg import proposal  # noqa: E402
 from taylorank.objectives.sampled import sampled_rg2_objective  # noqa: E402
-from taylorank.training.pair_objective import rg_pairs, weighted_pairs  # noqa: E402
+from taylorank.training.pair_objective import rg_pairs, weighted_pairs, with_positive_loss  # noqa: E402
 
 M, N, K, PENALTY = 9, 7, 3, 0.3
 
@@ -48,15 +49,15 @@ def dense_rg(data, P, Q, *, interaction):
 
 def dense_weighted(data, objective, P, Q):
     o = P @ Q.T
-    a, b = (torch.as_tensor(x) for x in (objective.user_background, objective.item_background))
+    a, b = (torch.as_tensor(np.array(x)) for x in (objective.user_background, objective.item_background))
     total = (torch.outer(a, b) * (objective.curvature * o**2 + 2 * objective.slope * o)).sum()
     rows, columns = data.by_user.row_of_entry(), data.by_user.indices.astype(np.int64)
     seen = o[torch.as_tensor(rows.astype(np.int64)), torch.as_tensor(columns)]
     e, t = (
         torch.as_tensor(np.broadcast_to(x, data.nnz).astype(np.float64)) for x in (objective.extra, objective.targets)
     )
-    penalty = torch.as_tensor(objective.user_penalty) @ P.square().sum(1)
-    penalty = penalty + torch.as_tensor(objective.item_penalty) @ Q.square().sum(1)
+    penalty = torch.as_tensor(np.array(objective.user_penalty)) @ P.square().sum(1)
+    penalty = penalty + torch.as_tensor(np.array(objective.item_penalty)) @ Q.square().sum(1)
     return total + (e * seen**2 - 2 * t * seen).sum() + penalty
 
 
@@ -81,10 +82,30 @@ def cases(data):
             weighted_pairs(objective, **double),
             lambda P, Q, objective=objective: dense_weighted(data, objective, P, Q),
         )
+    result |= {
+        name: (
+            with_positive_loss(result["rg2"][0], f, weight=0.7, target=-0.3),
+            lambda P, Q, f=f: dense_with_positive_loss(data, f, P, Q),
+        )
+        for name, f in (("logistic", POSITIVE_LOSSES["logistic"]), ("exponential", lambda o: torch.exp(-o)))
+    }
     return result
 
 
-NAMES = ["rg2", "rgx", "ials", "wrmf", "sampled"]
+def dense_with_positive_loss(data, f, P, Q):
+    """Mean over the positives of f(o_y) + w Σ_j q_j (½ o_j² − r o_j), and the penalty of RG²."""
+    objective = rg(RG2Objective, data)
+    strengths = np.zeros((M, N))
+    strengths[data.by_user.row_of_entry(), data.by_user.indices] = data.strengths
+    R = torch.as_tensor(strengths)
+    q, c = torch.as_tensor(objective.proposal), torch.as_tensor(objective.context)
+    o = P @ Q.T
+    each = (R * f(o)).sum(1) / R.sum(1).clamp_min(1e-9) + 0.7 * (0.5 * o.square() + 0.3 * o) @ q
+    penalty = c @ P.square().sum(1) + c.sum() * (q @ Q.square().sum(1))
+    return (c @ each + 0.5 * PENALTY * penalty) / c.sum()
+
+
+NAMES = ["rg2", "rgx", "ials", "wrmf", "sampled", "logistic", "exponential"]
 
 
 def random_pair(seed):
@@ -176,7 +197,7 @@ def test_value_is_the_objective_of_the_closed_form(data, kind):
 
 def test_rows_weigh_what_their_pairs_weigh(data):
     objective = ials_objective(data, unobserved_weight=0.2, regularization=0.1, nu=0.7)
-    users, items = weighted_pairs(objective, dtype=torch.float64).row_weights
+    users, items = weighted_pairs(objective, dtype=torch.float64).at(*random_pair(0)).row_weights
     weight = 0.2 + np.where(data.by_user.to_scipy().toarray() > 0, 1.0, 0.0)
     weight[data.by_user.row_of_entry(), data.by_user.indices] = 0.2 + data.strengths
     np.testing.assert_allclose(users, 2 * weight.sum(1))

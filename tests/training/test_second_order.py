@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
-import taylorank as tr
-from taylorank.errors import ParameterError, TrainingError
-from taylorank.training.build import build
-from taylorank.training.run import make_loop, warm_start
+import taylorank as tr  # noqa: E402
+from taylorank.errors import ParameterError, TrainingError, TrainingWarning  # noqa: E402
+from taylorank.training.build import build  # noqa: E402
+from taylorank.training.run import make_loop, warm_start  # noqa: E402
 
 PARAMS = {"factors": 6, "optimizer": "newton", "epochs": 40, "context_exponent": 1.2}
 
@@ -116,8 +118,8 @@ def test_file_gives_back_the_same_model(parts, tmp_path):
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"loss": "softmax"}, "newton needs a loss that is quadratic in the scores, which softmax is not"),
-        ({"loss": "bpr"}, "which bpr is not; choose rg2 or rgx"),
+        ({"loss": "softmax"}, "newton needs a loss that is quadratic in the scores of all items, which softmax is not"),
+        ({"loss": "bpr"}, "which bpr is not; choose rg2 or rgx or bce-quadratic"),
         ({"loss": "rg2", "backbone": "sasrec", "context_exponent": 1.0}, "one vector per user"),
         ({"loss": "rg2", "precision": "bfloat16"}, "newton cannot use precision='bfloat16'"),
         ({"loss": "rg2", "compile": True}, "newton has no step to compile"),
@@ -135,3 +137,37 @@ def test_start_at_zero_is_a_saddle_and_leaves_the_model_as_it_was(parts):
     with pytest.raises(TrainingError, match="saddle"):
         model.fit(parts[0])
     assert not hasattr(model, "weights_")
+
+
+@pytest.mark.parametrize("positive_loss", ["logistic", "squared"])
+def test_any_loss_on_the_positives_converges_to_where_its_gradient_is_nothing(parts, positive_loss):
+    options = {"positive_loss": positive_loss, "background_weight": 4.0, "background_target": -0.5}
+    params = {**PARAMS, "regularization": 0.02, "precision": "float64", "options": options}
+    model = tr.Neural("bce-quadratic", **params).fit(parts[0])
+    losses = [record["loss"] for record in model.history_]
+    assert losses == sorted(losses, reverse=True)
+    assert len(losses) < PARAMS["epochs"]
+    assert model.history_[-1]["gradient"] < 1e-4 * model.history_[0]["gradient"]
+
+
+def test_newton_and_adam_mean_the_same_loss_on_the_positives(parts):
+    params = {"factors": 6, "context_exponent": 1.2, "regularization": 0.0, "options": {"background_target": -0.5}}
+    models = (
+        tr.Neural("bce-quadratic", **{**params, **how})
+        for how in ({"optimizer": "newton", "epochs": 1, "precision": "float64"}, {"batch_size": 150})
+    )
+    newton, adam = (make_loop(m, build(m, parts[0], device="cpu"), parts[0], "cpu") for m in models)
+    (batch,) = adam.feed.batches(torch.Generator().manual_seed(0))
+    assert newton.run.loss == pytest.approx(adam.loss(batch).item(), rel=1e-5)
+
+
+def test_relu_has_no_curvature_and_newton_says_so(parts):
+    params = {**PARAMS, "epochs": 1}
+    with pytest.warns(
+        TrainingWarning, match="activation='relu', whose second derivative is 0; choose gelu or softplus"
+    ):
+        tr.Neural("rg2", "two-tower", **params, options={"activation": "relu"}).fit(parts[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrainingWarning)
+        tr.Neural("rg2", "two-tower", **params).fit(parts[0])
+        tr.Neural("rg2", "two-tower", **{**params, "optimizer": "adam"}, options={"activation": "relu"}).fit(parts[0])

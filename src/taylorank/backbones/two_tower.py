@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
@@ -14,17 +15,28 @@ from taylorank.backbones.backbone import Backbone, Encoded, shorten, squared_len
 from taylorank.backbones.features import Features, check_features
 from taylorank.backbones.initial import linear, normal, seeded
 from taylorank.backbones.similarity import Similarity
-from taylorank.checks import check_whole
+from taylorank.checks import check_name, check_whole
 from taylorank.errors import ParameterError
+
+Activation = Callable[[Tensor], Tensor]
+
+
+def softplus(states: Tensor) -> Tensor:
+    """log(1 + e^s) − log 2, which is 0 at 0 as the others are."""
+    return functional.softplus(states) - math.log(2)
+
+
+ACTIVATIONS: dict[str, Activation] = {"gelu": functional.gelu, "softplus": softplus, "relu": functional.relu}
 
 
 class TwoTower(Backbone):
     """o_xy = f(x) · g(y) / t, with f(x) = MLP(E_x + Σ_f X_xf W_f) and g alike; "cosine" divides by |f(x)| |g(y)|.
 
     `user_features` and `item_features` are SciPy CSR matrices with a row per user or item (`hash_columns` tames very
-    wide ones); without them a tower sees the id alone. The MLP has ReLU layers of widths `hidden` and a linear layer
-    of width `factors` on top; embeddings are as wide as its first layer's input, `factors`. Embeddings begin at
-    N(0, std²), the weights of a layer with n inputs at a truncated N(0, 2/n).
+    wide ones); without them a tower sees the id alone. The MLP has layers of widths `hidden`, each followed by
+    `activation` ("gelu", "softplus" less log 2, or "relu"), and a linear layer of width `factors` on top; embeddings
+    are as wide as its first layer's input, `factors`. Embeddings begin at N(0, std²), the weights of a layer with n
+    inputs at a truncated N(0, 2/n). The first two activations are smooth, as second-order steps need them.
 
     >>> from scipy import sparse
     >>> model = TwoTower(n_users=3, n_items=5, factors=4, hidden=(8,), item_features=sparse.eye_array(5, format="csr"))
@@ -43,6 +55,7 @@ class TwoTower(Backbone):
         user_features: Any = None,
         item_features: Any = None,
         hidden: Sequence[int] = (128,),
+        activation: str = "gelu",
         similarity: Literal["dot", "cosine"] = "dot",
         temperature: float = 1.0,
         std: float = 0.1,
@@ -53,11 +66,12 @@ class TwoTower(Backbone):
         self.similarity = Similarity(similarity, temperature)
         if not isinstance(hidden, list | tuple):
             raise ParameterError(f"hidden={hidden!r} is no list of widths", "write a list, such as [128]")
+        through = check_name(activation, ACTIVATIONS, "activation")
         widths = [factors, *(check_whole(width, "hidden") for width in hidden), factors]
         users = None if user_features is None else check_features(user_features, n_users, "user_features")
         items = None if item_features is None else check_features(item_features, n_items, "item_features")
-        self.users = Tower(n_users, users, widths=widths, std=std, generator=generator)
-        self.items = Tower(n_items, items, widths=widths, std=std, generator=generator)
+        self.users = Tower(n_users, users, widths=widths, activation=through, std=std, generator=generator)
+        self.items = Tower(n_items, items, widths=widths, activation=through, std=std, generator=generator)
 
     def encode(self) -> Encoded:
         """Return the functions to the vectors; nothing is precomputed."""
@@ -83,9 +97,17 @@ class Tower(nn.Module):
     """y ↦ finish(MLP(E_y + Σ_f X_yf W_f)), each distinct y computed once."""
 
     def __init__(
-        self, count: int, features: Any, *, widths: Sequence[int], std: float, generator: torch.Generator
+        self,
+        count: int,
+        features: Any,
+        *,
+        widths: Sequence[int],
+        activation: Activation,
+        std: float,
+        generator: torch.Generator,
     ) -> None:
         super().__init__()
+        self.activation = activation
         self.ids = normal(count, widths[0], std=std, generator=generator)
         self.features = None if features is None else Features(features, widths[0], std=std, generator=generator)
         self.layers = nn.ModuleList(
@@ -106,6 +128,6 @@ class Tower(nn.Module):
         if self.features is not None:
             states = states + self.features(numbers)
         for layer in self.layers[:-1]:
-            states = functional.relu(layer(states))
+            states = self.activation(layer(states))
         vectors: Tensor = self.layers[-1](states)
         return vectors

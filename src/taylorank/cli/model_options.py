@@ -16,7 +16,7 @@ from taylorank import backbones, losses, samplers
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.registry import MODELS, model_class
-from taylorank.training.composition import quadratic_losses
+from taylorank.training.composition import newton_losses
 
 # Each parameter in one line; the models' docstrings explain more.
 MEANINGS = {
@@ -49,7 +49,7 @@ MEANINGS = {
     "weight_decay": "Weight decay of the optimiser, on all parameters.",
     "epochs": "Number of passes over the data.",
     "batch_size": "Users in a step for losses over all items; pairs in a step for losses with drawn negatives.",
-    "optimizer": f"Optimiser: adam, adamw, sgd, sparse-adam, or newton (losses {' and '.join(quadratic_losses())}).",
+    "optimizer": f"Optimiser: adam, adamw, sgd, sparse-adam, or newton (losses {', '.join(newton_losses())}).",
     "schedule": "Learning rate over time: cosine or constant.",
     "precision": "float32, bfloat16 for mixed precision, or float64 (newton).",
     "compile": "Compile the training step with torch.compile.",

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from taylorank.checks import check_number, check_whole
+from taylorank.checks import check_name, check_number, check_whole
 from taylorank.errors import ParameterError
 from taylorank.losses.criterion import (
     BoundaryCriterion,
@@ -22,7 +22,9 @@ from taylorank.losses.fenchel_young import SOFTMAX, SPARSEMAX, entmax_loss
 from taylorank.losses.hierarchical import TreeCriterion
 from taylorank.losses.loss import Loss, Sizes
 from taylorank.losses.metric_criterion import MetricCriterion
+from taylorank.losses.one_versus_all import OneVersusAll
 from taylorank.losses.pointwise import PENALTIES
+from taylorank.losses.quadratic_background import POSITIVE_LOSSES, QuadraticBackgroundCriterion
 from taylorank.losses.rankmax import RANKMAX
 from taylorank.losses.refresh import RefreshCriterion
 from taylorank.losses.rg import proposal_from, rg2_background, rgx_background
@@ -51,6 +53,11 @@ def rankmax(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
     return _exact(RANKMAX, options)
 
 
+def bce_all(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
+    """As softmax; `negative_weight` is that of all items together."""
+    return _exact(OneVersusAll(check_number(options["negative_weight"], "negative_weight", least=0)), options)
+
+
 def rg2(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
     """Moments of all items, exact or kept from step to step."""
     return _moments(rg2_background, sizes, options)
@@ -59,6 +66,15 @@ def rg2(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
 def rgx(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
     """As RG²."""
     return _moments(rgx_background, sizes, options)
+
+
+def bce_quadratic(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
+    """As RG² with exact moments, and any loss on the positives."""
+    proposal = _proposal(sizes, options)
+    check_name(options["positive_loss"], POSITIVE_LOSSES, "positive_loss")
+    check_number(options["background_weight"], "background_weight", least=0)
+    check_number(options["background_target"], "background_target")
+    return QuadraticBackgroundCriterion(proposal, {k: v for k, v in options.items() if k != "proposal_exponent"})
 
 
 def sampled(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
@@ -99,12 +115,16 @@ def _exact(row_loss: RowLoss, options: Options) -> Criterion:
 
 
 def _moments(background: Callable[..., Tensor], sizes: Sizes, options: Options) -> Criterion:
-    if sizes.popularity is None:
-        raise ParameterError("the proposal is made of the items' popularity", "pass popularity=, counts (N,)")
-    proposal = proposal_from(sizes.popularity, options["proposal_exponent"])
+    proposal = _proposal(sizes, options)
     kept = {name: options[name] for name in ("refresh", "draws", "decay", "query_decay")}
     with_kept = RefreshCriterion(background, proposal, options["ranking"], factors=sizes.factors, **kept)
     return ProductCriterion(background, proposal, options["ranking"]) if with_kept.refresh == 1 else with_kept
+
+
+def _proposal(sizes: Sizes, options: Options) -> Tensor:
+    if sizes.popularity is None:
+        raise ParameterError("the proposal is made of the items' popularity", "pass popularity=, counts (N,)")
+    return proposal_from(sizes.popularity, options["proposal_exponent"])
 
 
 def _numbers(options: Options) -> Options:

@@ -23,8 +23,16 @@ State = tuple[Tensor, ...]
 class RowLoss(Protocol):
     """A loss by its values and its gradient."""
 
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether adding a constant to all scores of a row changes nothing."""
+        ...
+
     def values(self, z: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tensor, State]:
-        """Return ℓ (P,) at z (B, N), whose row maxima are 0 (it may be overwritten), and what the gradient needs."""
+        """Return ℓ (P,) at z (B, N), which may be overwritten, and what the gradient needs.
+
+        z are the scores; those of a loss that does not mind have row maxima of 0.
+        """
 
     def gradient(self, state: State, rows: Tensor, columns: Tensor, weights: Tensor) -> Tensor:
         """Return the gradient (B, N) of Σ_p w_p ℓ_p; it may overwrite the first tensor of the state."""
@@ -71,18 +79,18 @@ def _rows_at_a_time(items: Tensor, chunk_elements: int | None) -> int:
     return max(64, (1 << 26 if items.is_cuda else 1 << 20) // max(len(items), 1))
 
 
-def shifted(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Overwrite scores by z = scores − row maximum, masked entries far below."""
+def prepared(scores: Tensor, mask: Tensor | None, *, shift: bool) -> Tensor:
+    """Overwrite scores by z, masked entries far below: with `shift` less the row maximum, else as they are."""
     if mask is not None:
         scores.masked_fill_(mask, MASKED)
-    return scores.sub_(scores.amax(1, keepdim=True))
+    return scores.sub_(scores.amax(1, keepdim=True)) if shift else scores
 
 
 class _Rows(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
     @staticmethod
     def forward(ctx: Any, scores: Tensor, rows: Tensor, columns: Tensor, mask: Tensor | None, loss: RowLoss) -> Tensor:
         own = widen(scores).clone(memory_format=torch.contiguous_format)
-        z = shifted(own, mask)
+        z = prepared(own, mask, shift=loss.shift_invariant)
         values, state = loss.values(z, rows, columns)
         kept = None if mask is None else ~mask[rows, columns]
         ctx.save_for_backward(rows, columns, kept, *state)
@@ -120,7 +128,8 @@ class _Product(torch.autograd.Function):  # type: ignore[misc, unused-ignore]
         for start, stop, low, high in _chunks(rows, len(queries), height):
             some = queries[start:stop]
             scores = torch.mm(some, items.T, out=scratch[: stop - start])  # (b, N)
-            z = shifted(widen(scores), None if mask is None else mask[start:stop])
+            some_mask = None if mask is None else mask[start:stop]
+            z = prepared(widen(scores), some_mask, shift=loss.shift_invariant)
             local = rows[low:high] - start
             values, state = loss.values(z, local, columns[low:high])
             total += values @ weights[low:high]

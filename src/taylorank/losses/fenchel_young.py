@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -32,6 +33,7 @@ class FenchelYoung:
     """The loss of one regulariser, given as the map z → Ω*(z), w, Σ w with p = w / Σ w (`losses.simplex`)."""
 
     map: Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]
+    shift_invariant: ClassVar[bool] = True
 
     def values(self, z: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tensor, State]:
         """Return Ω*(z) − z_y for every positive; Ω(e_y) = 0 for all our regularisers."""

@@ -94,8 +94,13 @@ class Loss:
 
     @property
     def is_quadratic(self) -> bool:
-        """Whether it is quadratic in the scores: then Newton's method applies, and a closed form has its name."""
+        """Whether it is quadratic in the scores: then a closed form has its name."""
         return self.interaction is not None
+
+    @property
+    def has_quadratic_background(self) -> bool:
+        """Whether all items enter by a quadratic in their scores: then Newton's method over all pairs applies."""
+        return self.kind == "product"
 
     def criterion(
         self,

@@ -18,6 +18,8 @@ t_i) · (items above), all terms ≥ 0.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
@@ -26,6 +28,8 @@ from taylorank.losses.exact import State, row_loss
 
 class Rankmax:
     """Rankmax for several positives per row, O(N log m) per row."""
+
+    shift_invariant: ClassVar[bool] = True
 
     def values(self, z: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tensor, State]:
         """Return log S for every positive."""

@@ -64,6 +64,18 @@ _LIST = (
         options=CHUNK,
     ),
     Loss(
+        name="bce-all",
+        kind="exact",
+        function_at="one_versus_all:bce_all",
+        criterion_at="build:bce_all",
+        formula="−log σ(o_y) − (w/N) Σ_{j≠y} log σ(−o_j)",
+        reference="one-versus-all; bce without draws",
+        use="as bce, where all N scores are affordable",
+        properties=Properties(order="strict", dcg="yes", jacobian=0.25, cost=FULL, shift_invariant=False),
+        options={"negative_weight": 1.0, **CHUNK},
+        default_penalties={"mf": 0.03},
+    ),
+    Loss(
         name="rg2",
         kind="product",
         function_at="rg:rg2",
@@ -91,6 +103,26 @@ _LIST = (
         options=RG,
         scores_estimate="lifts",
         interaction=1.0,
+        temperatures=(),
+    ),
+    Loss(
+        name="bce-quadratic",
+        kind="product",
+        function_at="quadratic_background:bce_quadratic",
+        criterion_at="build:bce_quadratic",
+        formula="−log σ(o_y) + w Σ_j q_j (½ o_j² − r o_j)",
+        reference="Yuan et al. 2021",
+        use="very many items and a bounded pull of each positive; by Newton's method too",
+        properties=Properties(
+            order="strict", dcg="yes for uniform q", jacobian="¼ + w max q", cost="(N + B)·K²", shift_invariant=False
+        ),
+        options={
+            "positive_loss": "logistic",
+            "background_weight": 1.0,
+            "background_target": 0.0,
+            "proposal_exponent": 0.0,
+        },
+        default_penalties={},
         temperatures=(),
     ),
     Loss(

@@ -27,7 +27,7 @@ def rg2(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, *, propos
     >>> rg2(torch.ones(1, 1), torch.tensor([[1.0], [-1.0]]), torch.tensor([0]), torch.tensor([0]), proposal=half)
     tensor([-0.5000])
     """
-    return rg2_background(queries, items, proposal=proposal)[rows] - _scores(queries, items, rows, columns)
+    return rg2_background(queries, items, proposal=proposal)[rows] - pair_scores(queries, items, rows, columns)
 
 
 def rgx(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, *, proposal: Tensor) -> Tensor:
@@ -38,18 +38,18 @@ def rgx(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor, *, propos
     >>> rgx(torch.ones(1, 1), torch.tensor([[1.0], [2.0]]), torch.tensor([0]), torch.tensor([0]), proposal=half)
     tensor([0.6250])
     """
-    return rgx_background(queries, items, proposal=proposal)[rows] - _scores(queries, items, rows, columns)
+    return rgx_background(queries, items, proposal=proposal)[rows] - pair_scores(queries, items, rows, columns)
 
 
 def rg2_background(queries: Tensor, items: Tensor, *, proposal: Tensor) -> Tensor:
     """Return u·m + ½ uᵀG u (B,): what the loss takes from all items."""
-    mean, square = _moments(queries, items, proposal)
+    mean, square = score_moments(queries, items, proposal)
     return mean + 0.5 * square
 
 
 def rgx_background(queries: Tensor, items: Tensor, *, proposal: Tensor) -> Tensor:
     """Return u·m + ½ uᵀG u − ½ (u·m)² (B,)."""
-    mean, square = _moments(queries, items, proposal)
+    mean, square = score_moments(queries, items, proposal)
     return mean + 0.5 * (square - mean.square())
 
 
@@ -64,11 +64,12 @@ def rg_sum(background: Tensor, queries: Tensor, items: Tensor, positives: Positi
     return totals @ background - (U * wanted).sum()
 
 
-def _scores(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+def pair_scores(queries: Tensor, items: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """Return the scores of the positives, (P,)."""
     return (pick(widen(queries), rows) * pick(widen(items), columns)).sum(1)
 
 
-def _moments(queries: Tensor, items: Tensor, proposal: Tensor) -> tuple[Tensor, Tensor]:
+def score_moments(queries: Tensor, items: Tensor, proposal: Tensor) -> tuple[Tensor, Tensor]:
     """Return q·o (B,) and q·o² (B,)."""
     if proposal.shape != items.shape[:1]:
         raise ParameterError(f"the proposal has {len(proposal)} entries for {len(items)} items", "give one per item")

@@ -6,11 +6,12 @@ A composition has a name, `loss/backbone/sampler`, of which the last two may be 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from taylorank import backbones, losses, samplers
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, TrainingWarning
 
 if TYPE_CHECKING:
     from taylorank.training.neural import Neural
@@ -152,10 +153,10 @@ def _check_sparse(loss: losses.Loss, backbone: backbones.RegisteredBackbone) -> 
 
 def _check_second_order(model: Neural, loss: losses.Loss, backbone: backbones.RegisteredBackbone) -> None:
     """Refuse newton for what has no second-order steps."""
-    if not loss.is_quadratic:
+    if not loss.has_quadratic_background:
         raise ParameterError(
-            f"newton needs a loss that is quadratic in the scores, which {loss.name} is not",
-            f"choose {' or '.join(quadratic_losses())}, or optimizer='adam'",
+            f"newton needs a loss that is quadratic in the scores of all items, which {loss.name} is not",
+            f"choose {' or '.join(newton_losses())}, or optimizer='adam'",
         )
     if backbone.takes != "users":
         able = [one.name for one in backbones.BACKBONES.values() if one.takes == "users"]
@@ -169,11 +170,18 @@ def _check_second_order(model: Neural, loss: losses.Loss, backbone: backbones.Re
         )
     if model.compile:
         raise ParameterError("newton has no step to compile", "leave out compile, or choose optimizer='adam'")
+    activation = (model.options or {}).get("activation", backbone.options.get("activation"))
+    if activation == "relu":
+        warnings.warn(
+            "newton sees no curvature of activation='relu', whose second derivative is 0; choose gelu or softplus",
+            TrainingWarning,
+            stacklevel=5,
+        )
     refresh = option_of_loss(model, "refresh")
-    if refresh != 1:
+    if refresh not in (None, 1):
         raise ParameterError(f"newton always looks at all items; refresh={refresh!r} would do nothing", "leave it out")
 
 
-def quadratic_losses() -> list[str]:
-    """Return the names of the losses that are quadratic in the scores."""
-    return [name for name, loss in losses.LOSSES.items() if loss.is_quadratic]
+def newton_losses() -> list[str]:
+    """Return the names of the losses that Newton's method minimises."""
+    return [name for name, loss in losses.LOSSES.items() if loss.has_quadratic_background]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from taylorank.errors import TrainingError
+from taylorank.losses.pairwise import mean_kept
 from taylorank.training.build import Parts
 from taylorank.training.feeds import Batch, Feed
 from taylorank.training.schedules import make_optimizer, rate_at
@@ -34,7 +35,9 @@ class Recipe:
 
 
 class FirstOrder:
-    """Minimises the mean of w ℓ over the positives, plus λ/2 of the mean of ‖u‖² + ‖v‖² over the same pairs.
+    """Minimises the mean over the positives, weighted by w, of ℓ + ½ λ (‖u‖² + ‖v‖² + (1/n) Σ_j ‖v_j‖²).
+
+    u, v and v_j are the embeddings of the user, of the positive and of its n draws (the last sum is 0 without draws).
 
     One object is one run: `epoch()` makes a pass over the feed. The state between passes (`state`, `restore`) is all
     that the rest of the run depends on.
@@ -120,13 +123,14 @@ class FirstOrder:
             )
 
     def _penalty(self, batch: Batch, negatives: Any) -> Tensor:
-        """Mean of ‖u‖² + ‖v‖² (+ the mean of ‖v⁻‖²) of the embeddings themselves over the positives."""
+        """Σ_p w_p (‖u‖² + ‖v‖² + the mean of ‖v_j‖² over the draws of p that are not masked) / scale."""
         positives = batch.positives
         owners = batch.users if batch.places is not None else batch.users[positives.rows]
         of_pairs = self.parts.backbone.squared_norms(owners, positives.columns)  # (P,)
-        value: Tensor = (positives.weights * of_pairs).sum() / batch.scale
         if negatives is not None:
-            value = value + self.parts.backbone.squared_norms(None, negatives.columns).mean()
+            of_draws = self.parts.backbone.squared_norms(None, negatives.columns)  # (P, n), or (n,) for all
+            of_pairs = of_pairs + mean_kept(of_draws.expand(len(of_pairs), -1), negatives.mask)
+        value: Tensor = (positives.weights * of_pairs).sum() / batch.scale
         return value
 
     def _set_rate(self, share: float) -> None:

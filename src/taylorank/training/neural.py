@@ -26,6 +26,7 @@ from taylorank.ranking import Ranker, Vectors
 from taylorank.torch_extra import require_torch
 from taylorank.training.composition import check_composition, composition_name, default_penalty
 
+LEAST_PATIENCE = 5
 CHOICES = {
     "optimizer": ("adam", "adamw", "sgd", "sparse-adam", "newton"),
     "schedule": ("constant", "cosine"),
@@ -52,13 +53,14 @@ class Neural(FactorModel, Recommender):
     temperature
         Scores are cosines divided by it; None: inner products.
     regularization
-        λ of the penalty ½λ(‖u‖² + ‖v‖²) on the embeddings of each pair in a batch. "auto": what
-        validation data favour for the loss on mf and lightgcn, 0 elsewhere and for cosines; `settled_params` has
-        the number.
+        λ of the penalty ½λ(‖u‖² + ‖v‖² + (1/n) Σ_j ‖v_j‖²) on the embeddings of each pair in a batch: the user's, the
+        positive's, and the mean over its n draws (0 for losses without). "auto": what validation data favour for the
+        loss on mf and lightgcn, 0 elsewhere and for cosines; `settled_params` has the number.
     weight_decay
         Of the optimiser, on all parameters at every step.
     batch_size
-        Users per step for losses over all items (512), pairs for losses with draws (4096), histories for SASRec (128).
+        Users per step for losses over all items (None: 512), pairs for losses with draws (4096), histories for SASRec
+        (128); None takes less on small data, down to a sixteenth, so that an epoch has 16 steps.
     context_exponent
         ρ: a user's pairs weigh I_x^ρ together.
     options
@@ -66,10 +68,10 @@ class Neural(FactorModel, Recommender):
     precision
         "float32", or "bfloat16" for mixed precision; for newton "float32" or "float64".
     optimizer
-        "adam", "adamw", "sgd", "sparse-adam"; or "newton" for rg2 and rgx on mf, lightgcn and two-tower: second-order
-        steps over all pairs at once (see `training.newton`). An epoch is then one such step, `regularization` the λ of
-        RG2 (`penalty_` of a fitted one) on the vectors, `batch_size` the rows of two-tower encoded at a time; there is
-        no rate.
+        "adam", "adamw", "sgd", "sparse-adam"; or "newton" for rg2, rgx and bce-quadratic on mf, lightgcn and two-tower:
+        second-order steps over all pairs at once (see `training.newton`). An epoch is then one such step,
+        `regularization` the λ of RG2 (`penalty_` of a fitted one) on the vectors, `batch_size` the rows of two-tower
+        encoded at a time; there is no rate.
     compile
         Compile the step with torch.compile.
     device
@@ -166,17 +168,18 @@ class Neural(FactorModel, Recommender):
         callback: Callable[[FitProgress], object] | None = None,
         *,
         metric: str = "ndcg@10",
-        patience: int = 5,
+        patience: int | None = None,
         start: Recommender | None = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
         `callback` is called after every epoch (`FitProgress`) and stops the fit by returning True. With `valid` the
-        `metric` is measured after each epoch; the fit stops when it has not improved for `patience` epochs and keeps
-        the best. `start`, a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is
-        low (for newton as they are). If the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the
-        same call continues from there, on the CPU to the same bits. A fit that fails leaves the model as it was.
+        `metric` is measured after each epoch; the fit stops when it has not improved for `patience` epochs (None: a
+        quarter of all epochs, and at least 5, for some losses fall back before they rise) and keeps the best. `start`,
+        a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is low (for newton as
+        they are). If the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call continues
+        from there, on the CPU to the same bits. A fit that fails leaves the model as it was.
         """
         require_torch()
         from taylorank.training.run import run_training
@@ -185,8 +188,9 @@ class Neural(FactorModel, Recommender):
         held_out = None if valid is None else read_interactions(valid)
         self._check()
         kept = None if checkpoint is None else open_checkpoint(checkpoint, self, data, valid=held_out, metric=metric)
+        waits = max(LEAST_PATIENCE, -(-self.epochs // 4)) if patience is None else patience
         monitor = FitMonitor(
-            valid=held_out, metric=metric, patience=patience, callback=callback, checkpoint=kept, unit="epochs"
+            valid=held_out, metric=metric, patience=waits, callback=callback, checkpoint=kept, unit="epochs"
         )
         with as_before_on_failure(self), kept or nullcontext():
             self.train_ = data

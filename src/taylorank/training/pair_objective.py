@@ -1,4 +1,4 @@
-"""Quadratic losses over all M × N pairs as functions of the vectors alone, through Gram matrices.
+"""Losses over all M × N pairs, quadratic but for the observed ones, as functions of the vectors through Gram matrices.
 
 With o_xy = P_x · Q_y every loss here is
 
@@ -9,7 +9,11 @@ With o_xy = P_x · Q_y every loss here is
 |---|---|---|---|---|---|---|---|---|
 | RG², but for a constant | c_x | q_y | c_x | 0 | 0 | c_x r_xy / I_x | λ c_x | λ C q_y |
 | RG× | c_x | q_y | c_x | 1 | 0 | c_x r_xy / I_x | λ c_x | λ C q_y |
+| any f on the positives | w c_x | q_y | −w r c_x | 0 | – | c_x r_xy / I_x | λ c_x | λ C q_y |
 | weights per cell (`objectives.weighted`) | 2 s a_x | b_y | 2 h a_x | 0 | 2 e_xy | 2 t_xy | 2 λ_x | 2 λ_y |
+
+With a `positive_loss` f the observed pairs count Σ t_xy f(o_xy) instead (`losses.quadratic_background`): then t f′(o)
+stands for e o − t below, and t f″(o) for e; both come from f by autograd.
 
 E = ∂L/∂O is sparse plus low rank and is never formed. With G = Qᵀ diag(b) Q, A = Pᵀ diag(a) P, m = Qᵀ b, and S the
 sparse matrix of e o − t:
@@ -23,7 +27,8 @@ and for directions (W, H) of (P, Q), with D the second derivative by O and dO = 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -52,21 +57,11 @@ class PairObjective:
     user_penalty: Tensor  # λ_x, (M,)
     item_penalty: Tensor  # λ_y, (N,)
     interaction: float = 0.0  # κ
+    positive_loss: Callable[[Tensor], Tensor] | None = None  # f, entry by entry, convex; `extra` is then None
 
     def at(self, users: Tensor, items: Tensor) -> PairPoint:
         """Return the loss at P and Q, with what its value and all its derivatives share computed once."""
         return PairPoint(self, users, items)
-
-    @cached_property
-    def row_weights(self) -> Pair:
-        """The total curvature of each row: Σ_y of a_x b_y + e_xy, (M,), and Σ_x of the same, (N,)."""
-        users = self.user_weight * self.item_weight.sum()
-        items = self.item_weight * self.user_weight.sum()
-        if self.extra is not None:
-            ones = torch.ones(max(len(users), len(items)), 1, dtype=users.dtype, device=users.device)
-            users = users + self.pairs.apply(self.extra, ones[: len(items)])[:, 0]
-            items = items + self.pairs.apply_transposed(self.extra, ones[: len(users)])[:, 0]
-        return users, items
 
 
 class PairPoint:
@@ -82,8 +77,38 @@ class PairPoint:
     @cached_property
     def residuals(self) -> Tensor:
         """The values of S: e o − t on the observed pairs, (nnz,)."""
-        extra = self.objective.extra
-        return -self.objective.targets if extra is None else extra * self.observed - self.objective.targets
+        f, extra = self.objective, self.objective.extra
+        if f.positive_loss is not None:
+            return f.targets * self._derivatives[0]
+        return -f.targets if extra is None else extra * self.observed - f.targets
+
+    @cached_property
+    def curvature(self) -> Tensor | None:
+        """The second derivatives of the observed pairs by their scores, e or t f″(o), (nnz,); None: 0."""
+        f = self.objective
+        return f.extra if f.positive_loss is None else f.targets * self._derivatives[1]
+
+    @cached_property
+    def _derivatives(self) -> Pair:
+        """f′(o) and f″(o), (nnz,) each."""
+        f = self.objective.positive_loss
+        assert f is not None
+        with torch.enable_grad():
+            o = self.observed.detach().requires_grad_()
+            (first,) = torch.autograd.grad(f(o).sum(), o, create_graph=True)
+            (second,) = torch.autograd.grad(first.sum(), o) if first.requires_grad else (torch.zeros_like(o),)
+        return first.detach(), second
+
+    @cached_property
+    def row_weights(self) -> Pair:
+        """The total curvature of each row: Σ_y of a_x b_y + e_xy, (M,), and Σ_x of the same, (N,)."""
+        f = self.objective
+        users, items = f.user_weight * f.item_weight.sum(), f.item_weight * f.user_weight.sum()
+        if self.curvature is not None:
+            ones = torch.ones(max(len(users), len(items)), 1, dtype=users.dtype, device=users.device)
+            users = users + f.pairs.apply(self.curvature, ones[: len(items)])[:, 0]
+            items = items + f.pairs.apply_transposed(self.curvature, ones[: len(users)])[:, 0]
+        return users, items
 
     @cached_property
     def observed(self) -> Tensor:
@@ -99,7 +124,9 @@ class PairPoint:
         A, m = (a[:, None] * P).T @ P, b @ Q
         total = 0.5 * (A * ((b[:, None] * Q).T @ Q)).sum() + (f.slope.double() @ P) @ m
         total = total - 0.5 * f.interaction * (m @ A @ m)
-        if f.extra is None:
+        if f.positive_loss is not None:
+            total = total + f.targets.double() @ f.positive_loss(f.pairs.scores(P, Q))
+        elif f.extra is None:
             total = total - (P * f.pairs.apply(f.targets.double(), Q)).sum()
         else:
             o = f.pairs.scores(P, Q)
@@ -126,8 +153,8 @@ class PairPoint:
             means = f.interaction * f.user_weight * (W @ self.m + self.P @ shift)  # κ a ∘ (dO b), (M,)
             users = users - torch.outer(means, self.m)
             items = items - torch.outer(f.item_weight, means @ self.P)
-        if f.extra is not None:
-            change = f.extra * (f.pairs.scores(W, self.Q) + f.pairs.scores(self.P, H))
+        if self.curvature is not None:
+            change = self.curvature * (f.pairs.scores(W, self.Q) + f.pairs.scores(self.P, H))
             users = users + f.pairs.apply(change, self.Q)
             items = items + f.pairs.apply_transposed(change, self.P)
         return users + f.user_penalty[:, None] * W, items + f.item_penalty[:, None] * H
@@ -152,7 +179,12 @@ class PairPoint:
 
 
 def rg_pairs(
-    objective: RG, *, penalty: float, interaction: float = 0.0, dtype: torch.dtype = torch.float32, device: str = "cpu"
+    objective: RG,
+    *,
+    penalty: float,
+    interaction: float = 0.0,
+    dtype: torch.dtype = torch.float32,
+    device: str = "cpu",
 ) -> PairObjective:
     """Return RG² (RG× with `interaction` 1) over C = Σ c_x, the weighted mean over positives, less the constant.
 
@@ -175,6 +207,14 @@ def rg_pairs(
         item_penalty=tensor(penalty * objective.proposal),
         interaction=interaction,
     )
+
+
+def with_positive_loss(
+    rg: PairObjective, positive_loss: Callable[[Tensor], Tensor], *, weight: float, target: float
+) -> PairObjective:
+    """Return f on the positives over the background w Σ_j q_j (½ o_j² − r o_j), with all else that RG² has."""
+    c = rg.user_weight
+    return replace(rg, user_weight=weight * c, slope=-weight * target * c, positive_loss=positive_loss)
 
 
 def weighted_pairs(objective: Weighted, *, dtype: torch.dtype = torch.float32, device: str = "cpu") -> PairObjective:

@@ -52,7 +52,7 @@ class RowBlocks:
         if f.interaction:
             of_items = of_items - f.interaction * torch.outer(point.m, point.m)
         of_users = point.A / f.user_weight.sum()
-        users, items = f.row_weights
+        users, items = point.row_weights
         self.users = _blocks(users, f.user_penalty + decay, of_items)
         self.items = _blocks(items, f.item_penalty + decay, of_users)
 

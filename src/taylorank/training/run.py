@@ -29,7 +29,8 @@ from taylorank.training.warm import scale_start, warm_start
 if TYPE_CHECKING:
     from taylorank.training.neural import Neural
 
-BATCH_SIZES = {"users": 512, "pairs": 4096, "sequences": 128}
+BATCH_SIZES = {"users": 512, "pairs": 4096, "sequences": 128}  # where data are large
+STEPS = 16  # that an epoch should have, if batches of a sixteenth of these sizes allow
 
 
 class Loop(Protocol):
@@ -136,7 +137,7 @@ def make_loop(model: Neural, parts: Parts, data: Interactions, device: str) -> L
         NewtonRecipe(weight_decay=model.weight_decay),
         loss=model.loss,
         regularization=model.settled_params()["regularization"],
-        proposal_exponent=option_of_loss(model, "proposal_exponent"),
+        options={name: option_of_loss(model, name) for name in losses.get(model.loss).options},
         context_exponent=model.context_exponent,
         precision=model.precision,
         row_batch=model.batch_size,
@@ -162,12 +163,23 @@ def make_feed(model: Neural, parts: Parts, data: Interactions, device: str) -> F
     """Return the batches that the loss and the backbone want."""
     if parts.backbone.takes == "sequences":
         histories = sequences(data, parts.backbone.length + 1)
-        size = model.batch_size or BATCH_SIZES["sequences"]
+        size = model.batch_size or default_batch_size("sequences", data.n_users)
         return SequenceFeed(histories, padding=data.n_items, batch_size=size, device=device)
     weights = pair_weights(data, model.context_exponent)
     unit = losses.get(model.loss).batch_of
+    count = data.n_users if unit == "users" else data.nnz
     feed = UserFeed if unit == "users" else PairFeed
-    return feed(data, weights=weights, batch_size=model.batch_size or BATCH_SIZES[unit], device=device)
+    return feed(data, weights=weights, batch_size=model.batch_size or default_batch_size(unit, count), device=device)
+
+
+def default_batch_size(unit: str, count: int) -> int:
+    """Return the size of a step over `count` users, pairs or histories: a 16th of them, within bounds.
+
+    >>> [default_batch_size("users", count) for count in (100, 943, 50_000)]
+    [32, 59, 512]
+    """
+    largest = BATCH_SIZES[unit]
+    return min(largest, max(largest // STEPS, -(-count // STEPS)))
 
 
 def chosen_device(device: str) -> str:

@@ -1,4 +1,4 @@
-"""Training RG² and RG× by Newton's method, with the interface of `FirstOrder`: an epoch is an iteration.
+"""Training losses with a quadratic background by Newton's method: an epoch is an iteration, as in `FirstOrder`.
 
     L = mean over the positives of w ℓ + ½ λ Σ_x (c_x/C) ‖P_x‖² + ½ λ Σ_y q_y ‖Q_y‖² + ½ ω ‖θ‖²
 
@@ -8,6 +8,7 @@ without the constant of the squares, as for the other optimisers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -17,11 +18,12 @@ from torch import Tensor
 
 from taylorank import losses
 from taylorank.data import Interactions
+from taylorank.losses.quadratic_background import POSITIVE_LOSSES
 from taylorank.objectives import RG2Objective, rg_objective
 from taylorank.training.build import Parts
 from taylorank.training.encoders import Encoders, Tables
 from taylorank.training.newton import NewtonCG, NewtonRecipe
-from taylorank.training.pair_objective import rg_pairs
+from taylorank.training.pair_objective import rg_pairs, with_positive_loss
 
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 RECORDED = ("gradient", "cg_steps", "ratio", "rate", "damping")
@@ -38,7 +40,7 @@ class SecondOrder:
         *,
         loss: str,
         regularization: float,
-        proposal_exponent: float,
+        options: Mapping[str, Any],
         context_exponent: float,
         precision: str = "float32",
         row_batch: int | None = None,
@@ -50,13 +52,16 @@ class SecondOrder:
         rg = rg_objective(
             RG2Objective,
             data,
-            proposal_exponent=proposal_exponent,
+            proposal_exponent=options["proposal_exponent"],
             context_exponent=context_exponent,
             dtype=np.float64,
         )
         interaction = losses.get(loss).interaction
-        assert interaction is not None  # `check_composition` refuses the others
-        objective = rg_pairs(rg, penalty=regularization, interaction=interaction, dtype=dtype, device=device)
+        objective = rg_pairs(rg, penalty=regularization, interaction=interaction or 0.0, dtype=dtype, device=device)
+        if interaction is None:  # `check_composition` refuses what has no quadratic background
+            f = POSITIVE_LOSSES[options["positive_loss"]]
+            weight, target = options["background_weight"], options["background_target"]
+            objective = with_positive_loss(objective, f, weight=weight, target=target)
         tables = parts.backbone.tables
         encoders: Any = Encoders.of_backbone(parts.backbone, row_batch=row_batch) if tables is None else Tables(*tables)
         self.run = NewtonCG(encoders, objective, recipe)

@@ -38,7 +38,7 @@ def test_without_a_name_it_lists_what_there_is(run, capsys):
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_every_benchmark_has_help_with_an_example(run, name, capsys):
-    if name in ("convergence", "sequential", "softmax-family", "stable-rates"):
+    if name in ("convergence", "sequential", "softmax-family", "stable-rates", "towers"):
         pytest.importorskip("torch")
     assert run("bench", name, "--help") == 0
     shown = " ".join(capsys.readouterr().out.split())

@@ -13,6 +13,7 @@ import taylorank as tr
 from research.bench import run_benchmark
 from research.bench.optimisers import stable_rates
 from research.bench.quality import sequential, side_features, softmax_family
+from research.pages.optimisers import towers_text
 from taylorank.report.record import load_record
 
 
@@ -182,3 +183,18 @@ def test_penalties_when_nobody_says():
     assert list(record["relative"]) == ["softmax/mf", "bpr/lightgcn"]
     assert all(len(shares) == len(record["penalties"]) for shares in record["relative"].values())
     assert len(lines) == 3
+
+
+def test_towers_follow_the_loss_of_every_activation_and_optimiser(run, tmp_path):
+    out = tmp_path / "towers.json"
+    sizes = ("--users", "40", "--items", "20", "--interactions", "300")
+    epochs = ("--newton-epochs", "2", "--adam-epochs", "5")
+    assert run("bench", "towers", "--activations", "gelu,relu", *sizes, *epochs, "--json", out) == 0
+    record = json.loads(out.read_text())
+    shown = {(row["activation"], row["optimizer"]): list(row["losses"]) for row in record["rows"]}
+    by_newton, by_adam = ["1", "2"], ["1", "2", "5"]
+    assert shown == {(a, o): c for a in ("gelu", "relu") for o, c in (("newton", by_newton), ("adam", by_adam))}
+    lines = towers_text(record).splitlines()
+    assert lines[0] == "| loss after epochs | 1 | 2 | 5 | seconds in all |"
+    assert lines[2].startswith(f"| gelu, newton | {record['rows'][0]['losses']['1']:.4f} |")
+    assert " | – | " in lines[2]
