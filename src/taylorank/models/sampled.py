@@ -195,8 +195,8 @@ class SampledRG2(SampledFamily, WeightedRows, FactorModel, Recommender):
 class SampledRGX(SampledFamily, WeightedRows, FactorModel, Recommender):
     """Sampled RG×: sampled RG² with the square of the mean score of positive and negatives kept.
 
-    See `objectives.sampled` for the loss (`objectives.printed` for the printed one); unlike RG× without sampling it has a
-    solution of its own. Parameters as in `SampledRG2`.
+    See `objectives.sampled` for the loss (`objectives.printed` for the printed one); unlike RG× without sampling it
+    has a solution of its own. Parameters as in `SampledRG2`.
     """
 
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rgx_objective)

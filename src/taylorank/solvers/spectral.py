@@ -67,8 +67,8 @@ class SpectralPath:
     def _balance(self) -> float:
         """C^¼, or for a plain penalty (c/q)^¼: what √c P and √q Q differ by."""
         if self.plain_weight is None:
-            return float(self.context.sum()) ** 0.25
-        return float(self.context.max() / self.proposal[0]) ** 0.25
+            return float(self.context.sum() ** 0.25)
+        return float((self.context.max() / self.proposal[0]) ** 0.25)
 
 
 def solve_spectral(
