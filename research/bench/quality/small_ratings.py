@@ -57,7 +57,7 @@ def rated() -> Interactions:
 
 
 def models(factors: int) -> dict[str, Recommender]:
-    """Return the models by name, unfitted; those by gradients where torch is installed."""
+    """Return the models by name, unfitted; softmax where torch is installed."""
     found: dict[str, Recommender] = {
         "RG2": RG2(factors),
         "RG2, papers' weights": RG2.paper(factors),
@@ -68,7 +68,7 @@ def models(factors: int) -> dict[str, Recommender]:
         "IALS": IALS(factors),
     }
     if importlib.util.find_spec("torch"):
-        found |= {name: model_named(name).set_params(factors=factors) for name in ("softmax", "bpr")}
+        found["softmax"] = model_named("softmax").set_params(factors=factors)
     return found
 
 
