@@ -43,6 +43,12 @@ BENCHMARKS = {
     "rg2-defaults": Benchmark("quality.defaults", "Default exponents and threshold of RG2."),
     "neural-defaults": Benchmark("quality.neural_defaults", "Default penalties of the losses."),
     "closed-form": Benchmark("quality.closed_form", "RG², sampled RG² and iALS on two published splits."),
+    "printed-penalty": Benchmark(
+        "quality.printed_penalty", "The printed penalty of RG²: λ against the size of scores and quality."
+    ),
+    "small-ratings": Benchmark(
+        "quality.small_ratings", "MovieLens 100K beside RecStudio's published row, and calibration of the top 20."
+    ),
     "public-splits": Benchmark("quality.public_splits", "RG² beside published tables, tuned within a time budget."),
     "rank-budget": Benchmark("quality.rank_budget", "Time and quality against rank: RG², iALS and EASE."),
     "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),

@@ -80,7 +80,7 @@ def ranks(seed: int, *, penalty: float = 0.0, interactions: int = 9000) -> Numbe
     quality, losses = [], []
     for one in model.path(counts, (penalty,)):
         quality.append(regret(one, test)["expected_ndcg@10"])
-        losses.append(objective.loss(one.user_factors, one.item_factors) / (0.5 * objective.squared_norm))  # type: ignore[attr-defined]
+        losses.append(objective.loss(one.user_factors, one.item_factors) / (0.5 * objective.squared_norm))
     best = int(np.argmax(quality))
     return {"rank": counts, "training loss": losses, "expected ndcg@10": quality, "best rank": counts[best]}
 

@@ -69,6 +69,8 @@ BAD_PARAMETERS = {
     "proposal_exponent": BAD_NUMBERS[1:],
     "context_exponent": BAD_NUMBERS[1:],
     "ranking": ["best", None],
+    "penalty": ["squared", None],
+    "weights": ["drawn", None],
     "solver": ["magic", None],
     "loss": ["magic", None],
     "backbone": ["magic", None],

@@ -21,12 +21,15 @@ from taylorank.training.composition import newton_losses
 # Each parameter in one line; the models' docstrings explain more.
 MEANINGS = {
     "factors": "Rank: length of the user and item vectors.",
-    "regularization": "RG models: soft threshold of the singular values as a share of the largest, in [0, 1). "
+    "regularization": "RG models: soft threshold of the singular values as a share of the largest, in [0, 1); "
+    "with --penalty plain λ. "
     "Others: λ of their objective; neural also takes auto, a value by loss and backbone.",
     "proposal_exponent": "Exponent γ of item popularity in the proposal distribution.",
     "context_exponent": "Exponent ρ of user activity in the weights of users.",
     "ranking": "Rank by probability, or by lift (probability / proposal), which favours rare items.",
     "popularity_discount": "Rank by probability / popularity^discount.",
+    "penalty": "weighted: each factor by the weight of its row; plain: λ (‖P‖² + ‖Q‖²), regularization being λ.",
+    "weights": "Sampled RG: expected over the draws, or as the papers print them.",
     "score_penalty": "Shrink the scores of users with little history towards the proposal.",
     "negatives": "Number of negatives drawn from the proposal for each observed pair.",
     "solver": "Algorithm of the fit.",

@@ -15,6 +15,7 @@ from taylorank.data import CSR, Interactions
 from taylorank.kernels import RowSystem, gather_sum, row_solve
 from taylorank.objectives import ItemSums
 from taylorank.objectives.rg import context_weights
+from taylorank.solvers.plain_als import ridge_rows
 from taylorank.solvers.row_als import RowObjective
 
 Floats = NDArray[Any]
@@ -33,41 +34,70 @@ class SharedFoldIn:
     penalty: float  # λ
     context_exponent: float  # ρ
     score_penalty: float  # κ
+    interacts: bool = False  # RG×; matters under a plain penalty alone
 
     @cached_property
-    def system(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """qᵀQ and B; computed at the first fold-in."""
+    def sums(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """qᵀQ and Qᵀ diag(q) Q; computed at the first fold-in."""
         width = self.item_factors.shape[1]
-        centre, gram = np.zeros(width), self.penalty * np.eye(width)
+        centre, gram = np.zeros(width), np.zeros((width, width))
         for start in range(0, len(self.item_factors), BLOCK_ROWS):
             Q = self.item_factors[start : start + BLOCK_ROWS].astype(np.float64)
             q = self.proposal[start : start + BLOCK_ROWS]
             centre += q @ Q
             gram += (Q * q[:, None]).T @ Q
-        return centre, linalg.pinvh(gram)
+        return centre, gram
+
+    @cached_property
+    def _inverse(self) -> NDArray[np.float64]:
+        """B."""
+        gram = self.sums[1]
+        inverse: NDArray[np.float64] = linalg.pinvh(gram + self.penalty * np.eye(len(gram)))
+        return inverse
+
+    def solved(self, right: NDArray[np.float64], context: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each row of `right` times B of a user whose c_x + κ is in `context`."""
+        return right @ self._inverse
 
     def rows(self, histories: Interactions) -> Floats:
         """Return P of each user, (B, K)."""
-        totals, shrinkage = self._shrinkage(histories)
+        totals, shrinkage, context = self._weights(histories)
         scale = np.divide(shrinkage, totals, out=np.zeros_like(totals), where=totals > 0)
-        centre, B = self.system
         rows, Q = used_items(histories.by_user, self.item_factors)
-        P: Floats = (gather_sum(rows, Q.astype(np.float64)) * scale[:, None] - np.outer(shrinkage, centre)) @ B
-        return P.astype(self.item_factors.dtype)
+        right = gather_sum(rows, Q.astype(np.float64)) * scale[:, None] - np.outer(shrinkage, self.sums[0])
+        P: Floats = self.solved(right, context).astype(self.item_factors.dtype)
+        return P
 
     def contributions(self, history: Interactions, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """a_x (r_j / I_x) (Q_j − qᵀQ) B v, (n,)."""
-        centre, B = self.system
         strengths = history.strengths.astype(np.float64)
-        shares = self._shrinkage(history)[1] * strengths / strengths.sum()
+        _, shrinkage, context = self._weights(history)
+        shares = shrinkage * strengths / strengths.sum()
         Q = self.item_factors[history.by_user.indices].astype(np.float64)
-        added: NDArray[np.float64] = shares * ((Q - centre) @ (B @ vector))
+        added: NDArray[np.float64] = shares * ((Q - self.sums[0]) @ self.solved(vector[None], context)[0])
         return added
 
-    def _shrinkage(self, data: Interactions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """I_x and a_x; both 0 without history."""
+    def _weights(self, data: Interactions) -> tuple[NDArray[np.float64], ...]:
+        """I_x, a_x and c_x + κ; all 0 without history."""
         totals, c = context_weights(data, self.context_exponent)
-        return totals, np.divide(c, c + self.score_penalty, out=np.zeros_like(c), where=c > 0)
+        context = np.where(c > 0, c + self.score_penalty, 0.0)
+        return totals, np.divide(c, context, out=np.zeros_like(c), where=c > 0), context
+
+
+@dataclass(frozen=True, eq=False)
+class PlainFoldIn(SharedFoldIn):
+    """The same under ½ (λ/N) (‖P‖² + ‖Q‖²): B_x = (Qᵀ diag(q) Q + λ / (N (c_x + κ)) I)⁻¹, from one eigendecomposition.
+
+    RG× has the Gram matrix less (Qᵀq)(Qᵀq)ᵀ, which is 0 where the proposal is uniform.
+    """
+
+    def solved(self, right: NDArray[np.float64], context: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each row of `right` times B_x."""
+        centre, gram = self.sums
+        square = gram - np.outer(centre, centre) if self.interacts else gram
+        ridges = self.penalty / (len(self.proposal) * np.where(context > 0, context, 1.0))
+        solved: NDArray[np.float64] = ridge_rows(right, square, ridges)
+        return solved
 
 
 class RowFoldIn:

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import check_number
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import ItemVectors
 from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
 from taylorank.models.factor_fit import fit_factors, partial_fit_factors, sweep_step
 from taylorank.models.fitting import FitMonitor, Step
-from taylorank.models.fold_in import SharedFoldIn
+from taylorank.models.fold_in import PlainFoldIn, SharedFoldIn
 from taylorank.models.recommender import Recommender
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
-from taylorank.objectives.rg import context_weights
+from taylorank.objectives.rg import PENALTIES, Penalty, context_weights
 from taylorank.ranking import Ranker, Vectors
 from taylorank.solvers import Progress, SpectralPath, SvdState, solve_als, solve_spectral
+
+SOLVERS = ("spectral", "als")
 
 if TYPE_CHECKING:
     Factors = FactorModel
@@ -40,6 +43,7 @@ class RGFamily(Factors):
     proposal_exponent: float = 0.6
     context_exponent: float = 1.2
     score_penalty: float = 0.0
+    penalty: Penalty = "weighted"
     ranking: Literal["probability", "lift"] = "probability"
     popularity_discount: float = 0.0
     solver: Literal["spectral", "als"] = "spectral"
@@ -69,6 +73,12 @@ class RGFamily(Factors):
         """Return the papers' loss: uniform proposal (γ = 0), contexts weighted by their total (ρ = 1)."""
         return cls(factors, **{"proposal_exponent": 0.0, "context_exponent": 1.0, **others})
 
+    @classmethod
+    def literal(cls, factors: int = 64, **others: Any) -> Self:
+        """Return Eq. 31 as it is printed: the papers' loss under λ (‖P‖² + ‖Q‖²), by ALS; `regularization` is λ."""
+        printed = {"penalty": "plain", "solver": "als", "regularization": 0.1, "tolerance": 1e-4}
+        return cls.paper(factors, **{**printed, **others})
+
     def _objective(self, data: Interactions) -> RG:
         """Return the objective of this data; keep the parts of it that ranking needs."""
         objective = rg_objective(
@@ -77,6 +87,7 @@ class RGFamily(Factors):
             proposal_exponent=self.proposal_exponent,
             context_exponent=self.context_exponent,
             score_penalty=self.score_penalty,
+            penalty=self.penalty,
         )
         self.proposal_: NDArray[np.float64] = objective.proposal
         self.mean_context_: float = float(context_weights(data, self.context_exponent)[1].mean())
@@ -86,6 +97,11 @@ class RGFamily(Factors):
         objective = self._objective(data)
         if self.solver == "als":
             return self._solve_by_sweeps(objective, monitor, start)
+        if "spectral" not in objective.solvers:
+            raise ParameterError(
+                "the plain penalty has no closed form where users or items differ in weight",
+                'use solver="als", or proposal_exponent=0 and context_exponent=0',
+            )
         if start is not None and not isinstance(start, SvdState):
             raise ParameterError("the spectral solver takes no start", 'warm starts need solver="als"')
 
@@ -135,11 +151,18 @@ class RGFamily(Factors):
             raise ParameterError(
                 f"factors={self.factors} exceeds the smaller side of the data ({most})", f"use at most {most}"
             )
-        _check_share(self.regularization)
+        check_penalty(self.penalty)
+        self._check_regularization(self.regularization)
         check_ranking(self.ranking, self.popularity_discount)
-        allowed = self.objective.solvers
-        if self.solver not in allowed:
-            raise ParameterError(f"solver={self.solver!r} is unknown", f"choose {' or '.join(allowed)}")
+        if self.solver not in SOLVERS:
+            raise ParameterError(f"solver={self.solver!r} is unknown", f"choose {' or '.join(SOLVERS)}")
+
+    def _check_regularization(self, value: float) -> None:
+        """Refuse a share of σ₁ outside [0, 1); the λ of a plain penalty is any number ≥ 0."""
+        if self.penalty == "plain":
+            check_number(value, "regularization", least=0.0)
+        else:
+            _check_share(value)
 
     def _build_ranker(self) -> Ranker:
         """By probability w_y (1 + o_xy) with w_y = q_y / popularity_y^δ; by lift o_xy."""
@@ -147,12 +170,13 @@ class RGFamily(Factors):
         if self.ranking != "lift":
             discounted = self._learned("proposal_") * discounts(self.item_popularity, self.popularity_discount)
             weights = discounted.astype(np.float32)
-        fold_in = SharedFoldIn(
+        fold_in = (PlainFoldIn if self.penalty == "plain" else SharedFoldIn)(
             self.item_factors,
             self._learned("proposal_"),
             penalty=float(self._learned("penalty_")),
             context_exponent=self.context_exponent,
             score_penalty=self.score_penalty * self._learned("mean_context_"),
+            interacts=self.objective.interacts,
         )
         return self._ranker_with(
             vectors=Vectors(
@@ -175,7 +199,7 @@ class RGFamily(Factors):
     def path(
         self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
     ) -> Iterator[Self]:
-        """Yield the fitted model for every K of `factors` and every τ / σ₁ of `regularization`, without refitting."""
+        """Yield the fitted model for every K of `factors` and every value of `regularization`, without refitting."""
         self._learned("item_factors_")
         path: SpectralPath | None = self.__dict__.get("path_")
         if path is None and self.solver == "spectral":
@@ -185,7 +209,7 @@ class RGFamily(Factors):
         has_other_users = not self._trained_on.is_of(self.seen)  # after fold_in
         for count in (self.factors,) if factors is None else factors:
             for share in regularization:
-                _check_share(share)
+                self._check_regularization(share)
                 model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
                 model.penalty_ = path.penalty(share)
                 model.user_factors_, model.item_factors_ = path.factors(int(count), float(share))
@@ -207,12 +231,16 @@ class RG2(RGFamily, FactorModel, Recommender):
         K, the rank.
     regularization
         τ / σ₁ in [0, 1): the share of the largest singular value that the threshold takes from all of them. The
-        same number means the same on every data set.
+        same number means the same on every data set. With penalty="plain": λ ≥ 0 itself.
     proposal_exponent, context_exponent
         γ and ρ. The defaults, with that of `regularization`, were chosen on validation data of five sets
         (docs/benchmarks.md); `RG2.paper()` has the papers' γ = 0, ρ = 1.
     score_penalty
         κ over the mean of c: adds ½ κ Σ_xy q_y o_xy², which draws the scores of light contexts towards the proposal.
+    penalty
+        "weighted": each factor by the weight of its row, as above. "plain": ½ (λ/N) (‖P‖² + ‖Q‖²), which is
+        λ (‖P‖² + ‖Q‖²) of Pu et al. 2025, Eq. 31, at the scale of this loss (times 2N it is theirs). It needs
+        solver="als" unless γ = ρ = 0 (see `objectives.rg`); `RG2.literal()` has Eq. 31 with the papers' γ and ρ.
     ranking
         "probability" ranks by p = q_y (1 + o_xy), consistent with DCG; "lift" by o_xy, which favours rare items.
     popularity_discount
@@ -249,7 +277,9 @@ class RG2(RGFamily, FactorModel, Recommender):
 class RGX(RGFamily, FactorModel, Recommender):
     """RG×: RG² with the interaction −½ (q · o_x)² of the scores of one context kept; parameters as in `RG2`.
 
-    In matrix factorisation both have the same solution (q · o vanishes there); they differ for other encoders.
+    In matrix factorisation both have the same solution (q · o vanishes there); they differ for other encoders, and
+    under the plain penalty with γ ≠ 0. (Eq. 31 prints ‖o_x‖² in the place of (1ᵀo_x)², which only scales the Gram
+    matrix by 1 − 1/N: `RGX.literal()` has (1ᵀo_x)², and with it the solution of `RG2.literal()`.)
     """
 
     objective: ClassVar[type[RG]] = RGXObjective
@@ -262,7 +292,9 @@ def _probabilities(proposal: NDArray[np.float64], item_factors: Floats, rows: Fl
 
 
 def penalty_of(objective: RG, regularization: float) -> float:
-    """Return λ for τ = `regularization` · σ₁."""
+    """Return λ for τ = `regularization` · σ₁; a plain penalty has it as it is."""
+    if objective.penalised == "plain":
+        return regularization
     return solve_spectral(objective, 1, tolerance=1e-3).penalty(regularization)
 
 
@@ -271,6 +303,12 @@ def _check_share(regularization: float) -> None:
         raise ParameterError(
             f"regularization={regularization} is outside [0, 1)", "it is a share of σ₁: try 0.1 to 0.4"
         )
+
+
+def check_penalty(penalty: str) -> None:
+    """Refuse what is neither "weighted" nor "plain"."""
+    if penalty not in PENALTIES:
+        raise ParameterError(f"penalty={penalty!r} is unknown", f"choose {' or '.join(PENALTIES)}")
 
 
 def check_ranking(ranking: str, discount: float) -> None:

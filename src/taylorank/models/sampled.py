@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,22 @@ from taylorank.kernels import ItemVectors
 from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
 from taylorank.models.fitting import FitMonitor
 from taylorank.models.recommender import Recommender
-from taylorank.models.rg import check_ranking, discounts, penalty_of
+from taylorank.models.rg import check_penalty, check_ranking, discounts, penalty_of
 from taylorank.models.weighted import WeightedRows
-from taylorank.objectives import RG2Objective, proposal, rg_objective, sampled_rg2_objective, sampled_rgx_objective
+from taylorank.objectives import (
+    RG2Objective,
+    printed_objective,
+    proposal,
+    rg_objective,
+    sampled_rg2_objective,
+    sampled_rgx_objective,
+)
+from taylorank.objectives.rg import Penalty
 from taylorank.ranking import Ranker, Vectors
 from taylorank.solvers.row_als import Method, RowObjective
 
 Formula = Callable[[NDArray[np.float32], NDArray[np.float32], float], NDArray[np.float32]]
+WEIGHTS = ("expected", "printed")
 STEEPEST = 1e-3  # the least 1 − o/n; beyond it the probability goes on rising linearly
 
 if TYPE_CHECKING:
@@ -42,6 +52,8 @@ class SampledFamily(Rows):
     context_exponent: float = 1.0
     ranking: Literal["probability", "lift"] = "probability"
     popularity_discount: float = 0.0
+    weights: Literal["expected", "printed"] = "expected"
+    penalty: Penalty = "weighted"
     iterations: int = 16
     tolerance: float = 0.0
     solver: Method = "auto"
@@ -50,21 +62,34 @@ class SampledFamily(Rows):
 
     make_objective: ClassVar[Callable[..., RowObjective]]
     probabilities_of: ClassVar[Formula]
+    interacts: ClassVar[bool]
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **FACTOR_SHAPES,
         "proposal_": ("items",),
         "penalty_": (),
     }
 
+    @classmethod
+    def literal(cls, factors: int = 64, **others: Any) -> Self:
+        """Return Eq. 18-19 and 31 as they are printed: weights, targets and λ (‖P‖² + ‖Q‖²); `regularization` is λ."""
+        return cls(factors, **{"weights": "printed", "penalty": "plain", **others})
+
     def _check(self, data: Interactions) -> None:
         super()._check(data)
         check_ranking(self.ranking, self.popularity_discount)
+        check_penalty(self.penalty)
+        if self.weights not in WEIGHTS:
+            raise ParameterError(f"weights={self.weights!r} is unknown", f"choose {' or '.join(WEIGHTS)}")
         if not (np.isfinite(self.regularization) and self.regularization >= 0):
             raise ParameterError(f"regularization={self.regularization} is not a number ≥ 0", "try 0.05 to 0.5")
 
     def _solve(self, data: Interactions, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
         full = rg_objective(
-            RG2Objective, data, proposal_exponent=self.proposal_exponent, context_exponent=self.context_exponent
+            RG2Objective,
+            data,
+            proposal_exponent=self.proposal_exponent,
+            context_exponent=self.context_exponent,
+            penalty=self.penalty,
         )
         self.penalty_: float = penalty_of(full, self.regularization)
         self.proposal_: NDArray[np.float64] = full.proposal
@@ -76,17 +101,22 @@ class SampledFamily(Rows):
         return super()._sweep(data, item_factors, sweeps)
 
     def _objective(self, data: Interactions) -> RowObjective:
-        return type(self).make_objective(
+        make = type(self).make_objective
+        if self.weights == "printed":
+            make = partial(printed_objective, interacts=self.interacts)
+        return make(
             data,
             negatives=self.negatives,
             penalty=self._learned("penalty_"),
             proposal=self._learned("proposal_"),
             context_exponent=self.context_exponent,
+            penalised=self.penalty,
         )
 
     def _build_ranker(self) -> Ranker:
         """By o for the lift, and for the probability if the proposal is uniform; else by the probability itself."""
-        stated = Stated(self.item_factors, self._learned("proposal_"), self.negatives, type(self).probabilities_of)
+        formula = lift_probabilities if self.weights == "printed" else type(self).probabilities_of
+        stated = Stated(self.item_factors, self._learned("proposal_"), self.negatives, formula)
         factors = discounts(self.item_popularity, self.popularity_discount).astype(np.float32)
         ranks_by_o = self.ranking == "lift" or self.proposal_exponent == self.popularity_discount == 0
         return self._ranker_with(
@@ -126,6 +156,12 @@ class Stated:
         return p if self.factors is None else p * self.factors
 
 
+def lift_probabilities(o: NDArray[np.float32], q: NDArray[np.float32], n: float) -> NDArray[np.float32]:
+    """q (1 + o)."""
+    p: NDArray[np.float32] = q * (1 + o)
+    return p
+
+
 def sampled_rg2_probabilities(o: NDArray[np.float32], q: NDArray[np.float32], n: float) -> NDArray[np.float32]:
     """q (1 + o) / (1 − o/n)."""
     p: NDArray[np.float32] = q * (1 + o)
@@ -157,13 +193,21 @@ class SampledRG2(SampledFamily, WeightedRows, FactorModel, Recommender):
     negatives
         n > 0, also a fraction.
     regularization
-        λ √C / σ₁ ≥ 0: the λ that RG² has for the same number, where 1 would remove everything.
+        λ √C / σ₁ ≥ 0: the λ that RG² has for the same number, where 1 would remove everything. With penalty="plain":
+        λ ≥ 0 itself.
     proposal_exponent, context_exponent
         γ of q_y ∝ popularity^γ and ρ of c_x = I_x^ρ.
     ranking
-        "probability" ranks by p = q_y (1 + o) / (1 − o/n), which is consistent with DCG; "lift" by o.
+        "probability" ranks by p = q_y (1 + o) / (1 − o/n), which is consistent with DCG; "lift" by o. With printed
+        weights p = q_y (1 + o).
     popularity_discount
         δ: rank by p / popularity^δ instead of p.
+    weights
+        "expected": those of the loss above. "printed": those that Pu et al. 2025 print in Eq. 18-19: a positive
+        weighs N / (n + 1) times a negative, with targets N/I_x − 1 (see `objectives.printed`).
+    penalty
+        "weighted": each factor by the weight of its row, as above. "plain": λ (‖P‖² + ‖Q‖²) of their Eq. 31 (divided by
+        2N where the weights are the expected ones). `SampledRG2.literal()` has both as printed.
     iterations, tolerance, solver, random_state
         As in `IALS`.
 
@@ -175,14 +219,16 @@ class SampledRG2(SampledFamily, WeightedRows, FactorModel, Recommender):
 
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rg2_objective)
     probabilities_of: ClassVar[Formula] = staticmethod(sampled_rg2_probabilities)
+    interacts = False
 
 
 class SampledRGX(SampledFamily, WeightedRows, FactorModel, Recommender):
     """Sampled RG×: sampled RG² with the square of the mean score of positive and negatives kept.
 
-    See `objectives.sampled` for the loss; unlike RG× without sampling it has a solution of its own. Parameters as in
-    `SampledRG2`.
+    See `objectives.sampled` for the loss (`objectives.printed` for the printed one); unlike RG× without sampling it
+    has a solution of its own. Parameters as in `SampledRG2`.
     """
 
     make_objective: ClassVar[Callable[..., RowObjective]] = staticmethod(sampled_rgx_objective)
     probabilities_of: ClassVar[Formula] = staticmethod(sampled_rgx_probabilities)
+    interacts = True

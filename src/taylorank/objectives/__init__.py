@@ -1,5 +1,6 @@
 """Quadratic objectives: each states its formula and its solvers, and evaluates itself without M × N memory."""
 
+from taylorank.objectives.printed import printed_objective
 from taylorank.objectives.released import released_objective
 from taylorank.objectives.rg import RG, RG2Objective, RGXObjective, proposal, rg_objective
 from taylorank.objectives.sampled import SampledRGX, sampled_rg2_objective, sampled_rgx_objective
@@ -13,6 +14,7 @@ __all__ = [
     "SampledRGX",
     "Weighted",
     "ials_objective",
+    "printed_objective",
     "proposal",
     "released_objective",
     "rg_objective",

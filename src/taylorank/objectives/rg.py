@@ -15,13 +15,24 @@ with accelerated convergence", Appendix A.6) changes nothing but the contexts:
     ½ Σ_x c_x Σ_y q_y (o − s)² + ½ κ Σ_xy q_y o²  =  ½ Σ_x (c_x + κ) Σ_y q_y (o − a_x s)² + constant
 
 with a_x = c_x / (c_x + κ), so that the targets of light contexts are drawn towards 0, where the proposal ranks.
+
+The same paper's Eq. 31 prints another penalty than its Eq. 36-37 solve, one that weighs no row: Σ_xy I_x (o − s)² +
+λ (‖P‖² + ‖Q‖²). Divided by 2N, and for any q and c, that is `penalty="plain"`:
+
+    Σ_x (c_x/2) Σ_y q_y (o_xy − s_xy)²  +  ½ μ (‖P‖² + ‖Q‖²),    μ = λ / N
+
+If K is not below the rank of the optimum, it is a convex problem in O = PQᵀ, with the penalty μ ‖O‖_*, and O is its
+optimum if and only if it is stationary and ‖diag(c) (S − O) diag(q)‖₂ ≤ μ. Where c and q are constant (ρ = γ = 0) it is
+a soft-thresholded SVD with τ = μ / √(cq). Else no SVD of S' solves it: a stationary point has
+(S' − P'Q'ᵀ) Q' = μ diag(1/c) P', so if singular vectors of S' spanned the columns of P', diag(1/c) would map that span
+to itself, which it does for spans of coordinates alone. Its ALS steps are exact and no dearer (`solvers.plain_als`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -31,6 +42,8 @@ from taylorank.errors import DataError, ParameterError
 from taylorank.kernels import gather_sum
 
 Floats = NDArray[Any]
+Penalty = Literal["weighted", "plain"]
+PENALTIES: tuple[Penalty, ...] = ("weighted", "plain")
 CHUNK = 1 << 20
 
 
@@ -43,12 +56,25 @@ class RG:
     (`solvers.als`).
     """
 
-    solvers: ClassVar[tuple[str, ...]] = ("spectral", "als")  # weights c_x q_y: all rows share one matrix
+    interacts: ClassVar[bool]  # whether −½ c_x (q · o_x)² is part of the loss
 
     by_user: CSR  # a_x √c_x r_xy / (I_x √q_y)
     proposal: NDArray[np.float64]  # q, (N,)
     context: NDArray[np.float64]  # c, or c + κ, (M,)
     shrinkage: NDArray[np.float64]  # a, (M,)
+    penalised: Penalty = "weighted"
+
+    @property
+    def solvers(self) -> tuple[str, ...]:
+        """Weights c_x q_y: all rows share one matrix; one SVD is the optimum unless a plain penalty meets weights."""
+        return ("als",) if self.penalised == "plain" and self.constant_weight is None else ("spectral", "als")
+
+    @property
+    def constant_weight(self) -> float | None:
+        """Return c q if all contexts that are not empty have the same c and all items the same q, else None."""
+        c = self.context[self.context > 0]
+        is_constant = np.ptp(c) <= 1e-12 * c[0] and np.ptp(self.proposal) <= 1e-12 * self.proposal[0]
+        return float(c[0] * self.proposal[0]) if is_constant else None
 
     @cached_property
     def by_item(self) -> CSR:
@@ -84,33 +110,37 @@ class RG:
         return float(linear - 0.5 * np.vdot(P.T @ P, Q.T @ Q))
 
     def penalty(self, user_factors: Floats, item_factors: Floats, regularization: float) -> float:
-        """Return ½ λ Σ_x c_x ‖P_x‖² + ½ λ C Σ_y q_y ‖Q_y‖²."""
+        """Return ½ λ Σ_x c_x ‖P_x‖² + ½ λ C Σ_y q_y ‖Q_y‖², or the plain ½ (λ/N) (‖P‖² + ‖Q‖²)."""
+        if self.penalised == "plain":
+            squares = sum(float(np.square(side, dtype=np.float64).sum()) for side in (user_factors, item_factors))
+            return 0.5 * regularization / len(self.proposal) * squares
         users = self.context @ np.square(user_factors, dtype=np.float64).sum(axis=1)
         items = self.context_total * (self.proposal @ np.square(item_factors, dtype=np.float64).sum(axis=1))
         return 0.5 * regularization * float(users + items)
+
+    def loss(self, user_factors: Floats, item_factors: Floats, *, regularization: float = 0.0) -> float:
+        """Return the loss exactly, in O(nnz·K + (M + N)·K²) and without M × N memory."""
+        fit = 0.5 * self.squared_norm - self.gain(user_factors, item_factors)
+        if self.interacts:
+            mean_scores = user_factors.astype(np.float64) @ (self.proposal @ item_factors.astype(np.float64))  # q · o_x
+            fit -= 0.5 * float(self.context @ mean_scores**2)
+        return fit + self.penalty(user_factors, item_factors, regularization)
 
 
 class RG2Objective(RG):
     """RG²: items are compared one by one."""
 
-    def loss(self, user_factors: Floats, item_factors: Floats, *, regularization: float = 0.0) -> float:
-        """Return the loss exactly, in O(nnz·K + (M + N)·K²) and without M × N memory."""
-        fit = 0.5 * self.squared_norm - self.gain(user_factors, item_factors)
-        return fit + self.penalty(user_factors, item_factors, regularization)
+    interacts = False
 
 
 class RGXObjective(RG):
     """RG×: keeps the interaction −½ (q · o_x)² between the scores of one context.
 
-    The best factors are those of RG², because S' √q = 0 makes q · o_x vanish there.
+    The best factors are those of RG², because S' √q = 0 makes q · o_x vanish there; under the plain penalty only if q
+    is uniform.
     """
 
-    def loss(self, user_factors: Floats, item_factors: Floats, *, regularization: float = 0.0) -> float:
-        """Return the loss exactly, in O(nnz·K + (M + N)·K²) and without M × N memory."""
-        fit = 0.5 * self.squared_norm - self.gain(user_factors, item_factors)
-        mean_scores = user_factors.astype(np.float64) @ (self.proposal @ item_factors.astype(np.float64))  # q · o_x
-        interaction = 0.5 * float(self.context @ mean_scores**2)
-        return fit - interaction + self.penalty(user_factors, item_factors, regularization)
+    interacts = True
 
 
 def rg_objective(
@@ -120,6 +150,7 @@ def rg_objective(
     proposal_exponent: float,
     context_exponent: float,
     score_penalty: float = 0.0,
+    penalty: Penalty = "weighted",
     dtype: DTypeLike = np.float32,
 ) -> RG:
     """Scale `data` for RG² or RG× with exponents γ and ρ; κ is `score_penalty` times the mean c of all contexts."""
@@ -145,7 +176,7 @@ def rg_objective(
     if not data.is_binary:
         weights *= data.strengths.astype(dtype, copy=False)
     weights *= (1 / np.sqrt(q)).astype(dtype)[rows.indices]
-    return kind(CSR(rows.indptr, rows.indices, weights, rows.n_columns), q, context, shrinkage)
+    return kind(CSR(rows.indptr, rows.indices, weights, rows.n_columns), q, context, shrinkage, penalty)
 
 
 def proposal(data: Interactions, exponent: float) -> NDArray[np.float64]:

@@ -8,8 +8,9 @@ by u_x = c_x / I_x, is with α = 1/(n + 1), β = n/(n + 1):
     sampled RG² :  Σ_x u_x [ ½ Σ_y (α r + β I q) o²  − β Σ_y (r − I q) o ]
     sampled RG× :  Σ_x u_x β [ ½ Σ_y (α r + β I q) o² − Σ_y (r − I q) o − α (r·o)(q·o) − ½ (β − α) I (q·o)² ]
 
-plus ½ λ Σ_x c_x ‖P_x‖² + ½ λ Σ_y d_y ‖Q_y‖² with d_y = Σ_x u_x (α r_xy + β I_x q_y), the weight of column y. Both are
-stated with the constant that makes sampled RG² a sum of squares: weight u (r + n I q) / 2(n + 1) and target
+plus ½ λ Σ_x c_x ‖P_x‖² + ½ λ Σ_y d_y ‖Q_y‖² with d_y = Σ_x u_x (α r_xy + β I_x q_y), the weight of column y, or with
+the plain penalty ½ (λ/N) (‖P‖² + ‖Q‖²). (What the papers print in the place of these weights: `objectives.printed`.)
+Both are stated with the constant that makes sampled RG² a sum of squares: weight u (r + n I q) / 2(n + 1) and target
 n (r − I q) / (r + n I q), which is −1 where r = 0. n → ∞ recovers RG² and RG×; few draws emphasise the positives.
 
 At the unconstrained optimum the probability p(y | x) = r_xy / I_x is, for sampled RG² and for sampled RG×,
@@ -32,7 +33,7 @@ from scipy.sparse.linalg import LinearOperator, gmres
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import RowSystem, Tilt, gather_sum, nonzero_scores, row_solve
-from taylorank.objectives.rg import context_weights
+from taylorank.objectives.rg import Penalty, context_weights
 from taylorank.objectives.weighted import Floats, ItemSums, Weighted, check_weighted, weighted_gram
 
 UNSEEN_PENALTY = 1.0  # of empty contexts, which have no weight: it makes their factors 0
@@ -45,10 +46,11 @@ def sampled_rg2_objective(
     penalty: float,
     proposal: NDArray[np.float64],
     context_exponent: float,
+    penalised: Penalty = "weighted",
     dtype: DTypeLike = np.float32,
 ) -> Weighted:
     """Return sampled RG² with n = `negatives`, λ = `penalty` and q = `proposal`; n may be infinite, which is RG²."""
-    parts = _parts(data, negatives, penalty, proposal, context_exponent, np.dtype(dtype))
+    parts = _parts(data, negatives, penalty, proposal, context_exponent, penalised, np.dtype(dtype))
     alpha, beta = parts.alpha, parts.beta
     return Weighted(
         data.by_user,
@@ -71,10 +73,11 @@ def sampled_rgx_objective(
     penalty: float,
     proposal: NDArray[np.float64],
     context_exponent: float,
+    penalised: Penalty = "weighted",
     dtype: DTypeLike = np.float32,
 ) -> SampledRGX:
     """Return sampled RG× with n = `negatives`, λ = `penalty` and q = `proposal`."""
-    return SampledRGX(_parts(data, negatives, penalty, proposal, context_exponent, np.dtype(dtype)))
+    return SampledRGX(_parts(data, negatives, penalty, proposal, context_exponent, penalised, np.dtype(dtype)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +90,8 @@ class SampledParts:
     context: NDArray[np.float64]  # c, (M,)
     alpha: float  # 1 / (n + 1)
     beta: float  # n / (n + 1)
-    user_penalty: NDArray[np.float64]  # λ c_x
-    item_penalty: NDArray[np.float64]  # λ d_y
+    user_penalty: NDArray[np.float64]  # λ c_x, or λ / N
+    item_penalty: NDArray[np.float64]  # λ d_y, or λ / N
     constant: float
 
 
@@ -98,6 +101,7 @@ def _parts(
     penalty: float,
     proposal: NDArray[np.float64],
     context_exponent: float,
+    penalised: Penalty,
     dtype: np.dtype[Any],
 ) -> SampledParts:
     if not negatives > 0:
@@ -118,8 +122,8 @@ def _parts(
         c,
         alpha,
         beta,
-        np.where(c > 0, penalty * c, UNSEEN_PENALTY),
-        penalty * columns,
+        np.where(c > 0, penalty * (c if penalised == "weighted" else 1 / len(q)), UNSEEN_PENALTY),
+        penalty * (columns if penalised == "weighted" else np.full(len(q), 1 / len(q))),
         _constant(rows, r, np.repeat(totals, rows.row_lengths) * q[rows.indices], scale, c, alpha, beta),
     )
 

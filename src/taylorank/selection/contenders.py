@@ -9,7 +9,7 @@ from typing import Any
 
 from taylorank import losses
 from taylorank.errors import ParameterError
-from taylorank.models import RG2, RGX, WRMF
+from taylorank.models import RG2, RGX, WRMF, SampledRG2, SampledRGX
 from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.registry import MODELS, model_named
@@ -59,10 +59,17 @@ class Variant:
 
 
 _THRESHOLDS = Choice((0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
+_PRINTED = Choice((0.0, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0))
+_SAMPLED = {"regularization": _PRINTED, "negatives": Choice((100, 200, 1000))}
+# Literal: the printed λ (‖P‖² + ‖Q‖²), the λ grid of Pu et al. 2025, App. B.3, and its numbers of draws for SSM.
 # RG: γ = 0, ρ = 1, K = 64, every threshold (the papers' λ grid lies in it). WRMF: α ≤ 8, λ ≤ 0.1, 20 settings.
 VARIANTS: dict[str, Variant] = {
     "rg2-paper": Variant("RG2, papers'", RG2.paper, {"regularization": _THRESHOLDS}),
     "rgx-paper": Variant("RGX, papers'", RGX.paper, {"regularization": _THRESHOLDS}),
+    "rg2-literal": Variant("RG2, as printed", RG2.literal, {"regularization": _PRINTED}),
+    "rgx-literal": Variant("RGX, as printed", RGX.literal, {"regularization": _PRINTED}),
+    "sampled-rg2-literal": Variant("SampledRG2, as printed", SampledRG2.literal, _SAMPLED),
+    "sampled-rgx-literal": Variant("SampledRGX, as printed", SampledRGX.literal, _SAMPLED),
     "wrmf-paper": Variant(
         "WRMF, papers' grid",
         WRMF,

@@ -20,6 +20,7 @@ from taylorank.deprecation import renamed
 from taylorank.errors import DataError
 from taylorank.models.histories import over_items
 from taylorank.models.logits import Logits, logits_of
+from taylorank.models.rg import RGFamily
 from taylorank.objectives import RG
 from taylorank.ranking.masks import seen_parts
 from taylorank.ranking.ranker import ranker_of
@@ -185,9 +186,9 @@ def _about_share(own: float, best: float, gain: float) -> str:
 
 
 def _has_spectrum(model: Any) -> bool:
-    """Whether the model solves what one SVD solves (RG2, RGX), and still has the data that it was fitted to."""
-    solvers = getattr(getattr(model, "objective", None), "solvers", ())
-    return "spectral" in solvers and bool(model._trained_on.is_of(model.seen))
+    """Whether one SVD solves what the model does (RG2, RGX), and it still has the data that it was fitted to."""
+    thresholds = isinstance(model, RGFamily) and model.penalty == "weighted"
+    return thresholds and bool(model._trained_on.is_of(model.seen))
 
 
 def _spectrum(model: Any) -> dict[str, float]:
@@ -212,7 +213,7 @@ def _spectrum(model: Any) -> dict[str, float]:
 def _holds_path(model: Any) -> bool:
     """Whether the model knows its factors at other thresholds: it was fitted here, by the SVD."""
     path = model.__dict__.get("path_")
-    return path is not None and len(path.context) == len(model.users)
+    return path is not None and path.plain_weight is None and len(path.context) == len(model.users)
 
 
 def _best_share(model: Any, pairs: Pairs) -> tuple[float, float]:

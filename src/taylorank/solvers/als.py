@@ -22,9 +22,10 @@ from taylorank.errors import ParameterError
 from taylorank.kernels import aligned_empty, gather_sum, gram, inverse, small_product
 from taylorank.kernels.backend import thread_count
 from taylorank.objectives import RG
+from taylorank.solvers import plain_als
 from taylorank.solvers.centred import CentredMatrix, project_out
 from taylorank.solvers.needs import check_allowed
-from taylorank.solvers.spectral import scaled_matrix
+from taylorank.solvers.spectral import scaled_matrix, unscaled
 from taylorank.solvers.svd import STRIP
 from taylorank.solvers.sweeps import AlsSweep, SweepState, run_sweeps
 
@@ -45,6 +46,7 @@ def solve_als(
 ) -> tuple[Floats, Floats]:
     """Return (P, Q) after at most `sweeps` sweeps; `penalty` is λ (see `run_sweeps` for when it stops).
 
+    Under a plain penalty the sweeps are those of `solvers.plain_als`.
     `start` is Q to begin from, or the state of an earlier sweep to go on from; random if None.
     """
     check_allowed(objective, "als")
@@ -56,8 +58,9 @@ def solve_als(
     else:
         Q = _random(matrix, factors, random_state) if start is None else start.astype(matrix.right.dtype)
         Q, done, last = Q * matrix.right[:, None], 0, np.inf
+    sweeps_of = plain_als.iterate if objective.penalised == "plain" else iterate
     return run_sweeps(
-        iterate(objective, matrix, Q, penalty=penalty, done=done),
+        sweeps_of(objective, matrix, Q, penalty=penalty, done=done),
         most=sweeps,
         tolerance=tolerance,
         zero_loss=0.5 * objective.squared_norm,
@@ -83,7 +86,7 @@ def iterate(objective: RG, matrix: CentredMatrix, Q: Floats, *, penalty: float, 
             done,
             {"Q": Q},
             partial(_loss, objective, image, Q, users, penalty),
-            partial(_unscaled, objective, P, Q),
+            partial(unscaled, objective, P, Q),
         )
 
 
@@ -109,10 +112,3 @@ def _loss(objective: RG, image: Floats, Q: Floats, users: NDArray[np.float64], p
     )
     size = float(np.trace(users)) + objective.context_total * float(np.trace(items))
     return 0.5 * objective.squared_norm - linear + 0.5 * float(np.vdot(users, items)) + 0.5 * penalty * size
-
-
-def _unscaled(objective: RG, P: Floats, Q: Floats, in_place: bool) -> tuple[Floats, Floats]:
-    """(P, Q) from P' = √c P and Q' = √q Q; an empty context has P' = 0."""
-    weight = np.sqrt(objective.context).astype(P.dtype)[:, None]
-    users = np.divide(P, weight, out=P if in_place else np.zeros_like(P), where=weight > 0)
-    return users, Q / np.sqrt(objective.proposal).astype(Q.dtype)[:, None]

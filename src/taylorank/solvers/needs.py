@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from taylorank.errors import ParameterError
 
@@ -10,7 +10,10 @@ from taylorank.errors import ParameterError
 class Declared(Protocol):
     """What every solver asks of an objective first."""
 
-    solvers: ClassVar[tuple[str, ...]]  # "spectral" and "als": one matrix for all rows; "row_als": one for each
+    @property
+    def solvers(self) -> tuple[str, ...]:
+        """Return "spectral", "als" (one matrix for all rows), "row_als" (one for each)."""
+        ...
 
 
 def check_allowed(objective: Declared, solver: str) -> None:

@@ -2,7 +2,8 @@
 
     P'Q'ᵀ = U_K (Σ_K − τ)₊ V_Kᵀ,   τ = λ √C,   P = c^-½ U D^½ C^¼,   Q = q^-½ V D^½ C^-¼,   D = (Σ_K − τ)₊
 
-The split of D between the two sides is the one that ALS reaches.
+The split of D between the two sides is the one that ALS reaches. Under the plain penalty ½ (λ/N) (‖P‖² + ‖Q‖²), which
+has this solution where c and q are constant, τ = λ / (N √(cq)), P = (cq)^-¼ U D^½ and Q = (cq)^-¼ V D^½.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class SpectralPath:
     svd: Svd
     proposal: NDArray[np.float64]
     context: NDArray[np.float64]
+    plain_weight: float | None = None  # cq, where the penalty is plain
 
     @property
     def largest(self) -> float:
@@ -37,16 +39,23 @@ class SpectralPath:
         return float(self.svd.values[0])
 
     def penalty(self, regularization: float) -> float:
-        """λ of the loss for `regularization` = τ / σ₁."""
+        """λ of the loss for `regularization` = τ / σ₁; a plain penalty has it as it is."""
+        if self.plain_weight is not None:
+            return regularization
         return regularization * self.largest / float(np.sqrt(self.context.sum()))
 
+    def threshold(self, regularization: float) -> float:
+        """τ = `regularization` · σ₁; for a plain penalty, whose λ it is, λ / (N √(cq))."""
+        if self.plain_weight is not None:
+            return regularization / (len(self.proposal) * float(np.sqrt(self.plain_weight)))
+        return regularization * self.largest
+
     def factors(self, count: int, regularization: float) -> tuple[Floats, Floats]:
-        """Return (P, Q) of rank `count` for τ = `regularization` · σ₁; empty contexts have P_x = 0."""
+        """Return (P, Q) of rank `count` for this τ; empty contexts have P_x = 0."""
         if not 1 <= count <= len(self.svd.values):
             raise ParameterError(f"factors={count}", f"choose 1 to {len(self.svd.values)}, what was fitted")
-        shrunk = np.maximum(self.svd.values[:count] - regularization * self.largest, 0.0)
-        root = np.sqrt(shrunk)
-        balance = float(self.context.sum()) ** 0.25
+        root = np.sqrt(np.maximum(self.svd.values[:count] - self.threshold(regularization), 0.0))
+        balance = self._balance()
         dtype = self.svd.left.dtype
         weight = np.sqrt(self.context)
         per_user = np.divide(balance, weight, out=np.zeros_like(weight), where=weight > 0)
@@ -54,6 +63,12 @@ class SpectralPath:
         P = self.svd.left[:, :count] * root.astype(dtype) * per_user[:, None].astype(dtype)
         Q = self.svd.right[:, :count] * root.astype(dtype) * per_item[:, None].astype(dtype)
         return P, Q
+
+    def _balance(self) -> float:
+        """C^¼, or for a plain penalty (c/q)^¼: what √c P and √q Q differ by."""
+        if self.plain_weight is None:
+            return float(self.context.sum() ** 0.25)
+        return float((self.context.max() / self.proposal[0]) ** 0.25)
 
 
 def solve_spectral(
@@ -77,7 +92,8 @@ def solve_spectral(
         random_state=random_state,
         callback=callback,
     )
-    return SpectralPath(svd, objective.proposal, objective.context)
+    plain_weight = objective.constant_weight if objective.penalised == "plain" else None
+    return SpectralPath(svd, objective.proposal, objective.context, plain_weight)
 
 
 def scaled_matrix(objective: RG) -> CentredMatrix:
@@ -86,3 +102,10 @@ def scaled_matrix(objective: RG) -> CentredMatrix:
     dtype = objective.by_user.weights.dtype
     left, right = objective.centre.astype(dtype), np.sqrt(objective.proposal).astype(dtype)
     return CentredMatrix(objective.by_user, objective.by_item, left, right)
+
+
+def unscaled(objective: RG, P: Floats, Q: Floats, in_place: bool) -> tuple[Floats, Floats]:
+    """Return (P, Q) from P' = √c P and Q' = √q Q; an empty context has P' = 0."""
+    weight = np.sqrt(objective.context).astype(P.dtype)[:, None]
+    users = np.divide(P, weight, out=P if in_place else np.zeros_like(P), where=weight > 0)
+    return users, Q / np.sqrt(objective.proposal).astype(Q.dtype)[:, None]
