@@ -13,11 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from taylorank import losses as family
 from taylorank.data import Interactions
 from taylorank.errors import TrainingError
 from taylorank.losses import names as loss_names
 from taylorank.machine import describe_machine
 from taylorank.training import Neural
+from taylorank.training.run import BATCH_SIZES
 
 RATES = [2.0**power for power in range(-6, 21)]
 
@@ -25,6 +27,7 @@ RATES = [2.0**power for power in range(-6, 21)]
 def largest_rate(loss: str, data: Interactions, **params: Any) -> dict[str, Any]:
     """Double the rate until the loss no longer falls."""
     first, found, reached = None, None, []
+    params = {"batch_size": BATCH_SIZES[family.get(loss).batch_of], **params}  # the same on small data
     for rate in RATES:
         model = Neural(loss, learning_rate=rate, regularization=0.0, optimizer="sgd", schedule="constant", **params)
         try:

@@ -18,6 +18,7 @@ from taylorank.data.describe import describe
 from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
 from taylorank.machine import describe_machine, source_commit
+from taylorank.models.parameters import OF_THE_MACHINE
 from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking import Rankable
 from taylorank.ranking.protocols import EvaluationProtocol, Prepared
@@ -244,6 +245,14 @@ def data_fingerprint(data: Data) -> str:
     return found.hexdigest()[:16]
 
 
+def _same_model(old: Mapping[str, Any], new: Mapping[str, Any] | None) -> bool:
+    """Whether a model of a record is the one of now; a parameter that it did not have yet does not count."""
+    if new is None or {**old, "params": None} != {**new, "params": None}:
+        return False
+    params = {name: value for name, value in old["params"].items() if name not in OF_THE_MACHINE}
+    return all(new["params"].get(name) == value for name, value in params.items())
+
+
 def _resumed(record: Record, file: Place | None) -> PerUser:
     """Take over what an earlier run left in the file, each user's values too if they are still there.
 
@@ -259,7 +268,9 @@ def _resumed(record: Record, file: Place | None) -> PerUser:
     facts = ("cpu", "cores")  # seconds of two machines do not compare
     differs += ["machine"] if any(old["machine"].get(one) != record["machine"][one] for one in facts) else []
     differs += ["seeds"] if not set(old["settings"]["seeds"]) <= set(record["settings"]["seeds"]) else []
-    differs += [f"model {one}" for one, facts in old["models"].items() if record["models"].get(one) != facts]
+    differs += [
+        f"model {one}" for one, facts in old["models"].items() if not _same_model(facts, record["models"].get(one))
+    ]
     if differs:
         which = f"{', '.join(differs)} {'differ' if len(differs) > 1 else 'differs'}"
         raise ParameterError(f"{os.fspath(file)} holds another comparison ({which})", "give another file")
