@@ -117,7 +117,7 @@ def test_run_ends_with_a_report(tmp_path, capsys):
     results = json.loads((out / "results.json").read_text())["results"]
     assert "Planted: the data are simulated." in page
     assert "as a factor model it has the same solution as RG2." in page
-    assert "by validation data of seeds 10 to 14; no test data took part in either." in page
+    assert "by validation data of seeds 10 to 14 from ranges set by hand." in page
     for result in results:
         assert result["model"] in page
         assert f"{result['metrics']['ndcg@10']:.4f}" in page
