@@ -33,7 +33,7 @@ BENCHMARKS = {
     "evaluate": Benchmark("speed.evaluate", "Metrics of all users against implicit and NumPy."),
     "als": Benchmark("speed.als", "Seconds per sweep of RG² and iALS against implicit and irspack."),
     "growth": Benchmark("speed.growth", "Seconds per sweep for 1 to 50 M interactions."),
-    "svd": Benchmark("speed.svd", "Leading singular triplets by six methods."),
+    "svd": Benchmark("speed.svd", "Leading singular triplets by five methods."),
     "memory": Benchmark("speed.memory", "Peak memory of a fit."),
     "read": Benchmark("speed.read", "20 M rows of csv and Parquet to clean CSR against pandas."),
     "epochs": Benchmark("speed.epochs", "Epochs of matrix factorisation against RecBole and plain PyTorch."),

@@ -47,7 +47,7 @@ class RGFamily(Factors):
     ranking: Literal["probability", "lift"] = "probability"
     popularity_discount: float = 0.0
     solver: Literal["spectral", "als"] = "spectral"
-    tolerance: float = 1e-2
+    tolerance: float = 1e-5
     max_passes: int | None = None
     iterations: int = 50
     random_state: int = 0
@@ -137,7 +137,7 @@ class RGFamily(Factors):
             start=start,
             random_state=self.random_state,
             callback=lambda sweep: monitor.after(sweep_step(self, sweep, with_loss=True)),
-            keep=lambda sweep: monitor.keep(sweep.state(with_loss=True)),
+            keep=lambda sweep: monitor.keep(lambda: sweep.state(with_loss=True)),
         )
 
     def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:

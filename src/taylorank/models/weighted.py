@@ -63,7 +63,7 @@ class WeightedRows(Factors):
             start=_pair(objective, start),
             random_state=self.random_state,
             callback=lambda sweep: monitor.after(sweep_step(self, sweep, with_loss=with_loss)),
-            keep=lambda sweep: monitor.keep(sweep.state(with_loss=with_loss)),
+            keep=lambda sweep: monitor.keep(lambda: sweep.state(with_loss=with_loss)),
         )
 
     def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:

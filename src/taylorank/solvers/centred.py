@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR
 from taylorank.kernels import aligned_empty, gather_sum
+from taylorank.kernels.arrays import is_tensor, to_numpy
 
 STRIP = 1024
 
@@ -39,6 +40,16 @@ class CentredMatrix:
     def shape(self) -> tuple[int, int]:
         """(M, N)."""
         return self.by_row.n_rows, self.by_column.n_rows
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of its numbers."""
+        return to_numpy(self.right[:0]).dtype
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether its parts are tensors of an accelerator, or stand in for those."""
+        return is_tensor(self.right)
 
     @property
     def transposed(self) -> CentredMatrix:

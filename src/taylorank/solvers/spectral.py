@@ -75,7 +75,7 @@ def solve_spectral(
     objective: RG,
     factors: int,
     *,
-    tolerance: float = 1e-2,
+    tolerance: float = 1e-5,
     max_passes: int | None = None,
     start: SvdState | None = None,
     random_state: int = 0,
