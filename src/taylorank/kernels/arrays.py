@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.data.csr import CSR
+
 
 def is_tensor(array: Any) -> bool:
     """Return whether this is a torch tensor.
@@ -40,6 +42,13 @@ def like(array: Any, values: Any) -> Any:
 def zeros(array: Any, shape: tuple[int, ...]) -> Any:
     """Return zeros of the same kind, type and place as `array`."""
     return array.new_zeros(shape) if is_tensor(array) else np.zeros(shape, dtype=array.dtype)
+
+
+def device_rows(rows: CSR, device: str) -> Any:
+    """Return sparse rows as tensors on a device of torch."""
+    from taylorank.kernels.cuda import DeviceRows
+
+    return DeviceRows.from_csr(rows, device)
 
 
 def squared_lengths(block: Any) -> NDArray[np.float64]:

@@ -65,21 +65,27 @@ class CentredMatrix:
         if self.shape[0] < self.shape[1]:  # a bᵀX is less work than a centred copy of X
             image = gather_sum(self.by_row, block)
             return subtract_outer(image, self.left, _dot(self.right, block), out=image)
-        centred = project_out(block, self.right, out=aligned_empty(block.shape, block.dtype))
-        return gather_sum(self.by_row, centred)
+        return gather_sum(self.by_row, project_out(block, self.right))
 
     def apply_transposed(self, block: NDArray[Any]) -> NDArray[Any]:
         """Sᵀ Y for Y (M, k)."""
         return self.transposed.apply(block)
 
 
-def project_out(block: NDArray[Any], unit: NDArray[Any], *, out: NDArray[Any]) -> NDArray[Any]:
-    """Write (I − b bᵀ) X to `out`, which may be X, and return it."""
+def project_out(block: NDArray[Any], unit: NDArray[Any], *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return (I − b bᵀ) X, in `out` if given, which may be X."""
     return subtract_outer(block, unit, _dot(unit, block), out=out)
 
 
-def subtract_outer(block: NDArray[Any], column: NDArray[Any], row: NDArray[Any], *, out: NDArray[Any]) -> NDArray[Any]:
-    """Write X − column rowᵀ to `out`, which may be X, and return it."""
+def subtract_outer(
+    block: NDArray[Any], column: NDArray[Any], row: NDArray[Any], *, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Return X − column rowᵀ, in `out` if given, which may be X."""
+    if is_tensor(block):
+        updated: NDArray[Any] = block.sub_(column[:, None] * row) if out is block else block - column[:, None] * row
+        return updated
+    if out is None:
+        out = aligned_empty(block.shape, block.dtype)
     column = column.astype(block.dtype, copy=False)
     for start in range(0, len(block), STRIP):  # the products stay in cache
         part = slice(start, start + STRIP)
@@ -88,6 +94,9 @@ def subtract_outer(block: NDArray[Any], column: NDArray[Any], row: NDArray[Any],
 
 
 def _dot(vector: NDArray[Any], block: NDArray[Any]) -> NDArray[Any]:
-    """vᵀ X, without BLAS, whose threads would spin on beside those of the gather-sums (see `kernels.grams`)."""
-    along: NDArray[Any] = np.einsum("i,ij->j", vector.astype(block.dtype, copy=False), block)
+    """vᵀ X; on a CPU without BLAS, whose threads would spin on beside those of the gather-sums (see `kernels.grams`)."""
+    if is_tensor(block):
+        along: NDArray[Any] = vector @ block
+        return along
+    along = np.einsum("i,ij->j", vector.astype(block.dtype, copy=False), block)
     return along
