@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
 from taylorank.kernels.checked import checked_factors, checked_indices
+from taylorank.kernels.dispatch import is_tensor, tensor_kernels
 
 LAYOUT_COST = 6  # passes over an item's vector that laying it out takes, next to one of scoring it for up to 8 users
 REMEDY = "check the factors for values that are infinite or not a number"
@@ -89,6 +90,10 @@ def top_k(
     array([[0, 2],
            [1, 0]])
     """
+    if is_tensor(user_factors):
+        options = {"scales": scales, "offsets": offsets, "seen": seen, "allowed": allowed}
+        lists = tensor_kernels().top_k(user_factors, item_factors, k=k, **options)
+        return cast("tuple[NDArray[np.int64], NDArray[np.float32]]", lists)
     kept = isinstance(item_factors, ItemVectors)
     items = item_factors if isinstance(item_factors, ItemVectors) else ItemVectors(item_factors)
     P, Q = _matrix(user_factors, "user_factors"), items.factors
