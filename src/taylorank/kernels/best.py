@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
+from taylorank.kernels.arrays import to_numpy
 from taylorank.kernels.checked import checked_factors, checked_indices
 from taylorank.kernels.dispatch import is_tensor, tensor_kernels
 
@@ -31,14 +32,19 @@ class ItemVectors:
     """
 
     def __init__(self, factors: NDArray[Any]) -> None:
-        self.factors = _matrix(factors, "item_factors")
+        self.given = factors if is_tensor(factors) else _matrix(factors, "item_factors")  # where they were made
         self._panels: Any = None
 
     def __len__(self) -> int:
-        return len(self.factors)
+        return len(self.given)
+
+    @cached_property
+    def factors(self) -> NDArray[np.float32]:
+        """Q in host memory."""
+        return _matrix(to_numpy(self.given), "item_factors") if is_tensor(self.given) else self.given
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_panels": None}
+        return {**self.__dict__, "given": self.factors, "_panels": None}
 
     @cached_property
     def inverse_norms(self) -> NDArray[np.float32]:

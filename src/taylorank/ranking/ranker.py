@@ -30,6 +30,8 @@ from scipy import sparse
 from taylorank.data import CSR, Ids, Interactions
 from taylorank.errors import DataError, ParameterError, warn_caller
 from taylorank.kernels import ItemVectors
+from taylorank.kernels.arrays import like, to_numpy
+from taylorank.kernels.dispatch import is_tensor
 from taylorank.ranking.rows import are_consecutive, take_rows
 
 Positions = NDArray[np.int64]
@@ -76,7 +78,8 @@ class Vectors:
     Parameters
     ----------
     users, items
-        u (M, K) and v (N, K). A user without history has u = 0.
+        u (M, K) and v (N, K), both in host memory or both tensors on a device, where inner products are then ranked. A
+        user without history has u = 0.
     scales, offsets
         a and b, (N,); 1 and 0 by default.
     score_rows, probability_rows
@@ -99,9 +102,18 @@ class Vectors:
         """Whether scores are inner products, up to scale and offset of the item."""
         return self.score_rows is None
 
-    def rows(self, users: Positions) -> NDArray[Any]:
-        """Return u of these users, (B, K); a view if they follow each other."""
+    @property
+    def are_on_device(self) -> bool:
+        """Whether the vectors are tensors on a device."""
+        return is_tensor(self.users)
+
+    def kept_rows(self, users: Positions) -> Any:
+        """Return u of these users, (B, K), where the vectors are; a view if they follow each other."""
         return self.users[users[0] : users[-1] + 1] if are_consecutive(users) else self.users[users]
+
+    def rows(self, users: Positions) -> NDArray[Any]:
+        """Return u of these users, (B, K), in host memory."""
+        return to_numpy(self.kept_rows(users))
 
     def scores(self, users: Positions) -> Scores:
         """Return the scores of all items, (B, N)."""
@@ -120,15 +132,16 @@ class Vectors:
     def export(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return (users, items) whose inner product is the score: [u_x, 1] and [a_y v_y, b_y] where there is a b."""
         items = self.items.factors if self.scales is None else self.items.factors * self.scales[:, None]
+        users = to_numpy(self.users)
         if self.offsets is None:
-            return self.users, items
-        ones = np.ones((len(self.users), 1), dtype=self.users.dtype)
-        return np.hstack((self.users, ones)), np.hstack((items, self.offsets[:, None]))
+            return users, items
+        ones = np.ones((len(users), 1), dtype=users.dtype)
+        return np.hstack((users, ones)), np.hstack((items, self.offsets[:, None]))
 
     @cached_property
     def user_index(self) -> ItemVectors:
         """The vectors of the users, laid out to be searched."""
-        return ItemVectors(self.users)
+        return ItemVectors(to_numpy(self.users))
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,8 +249,7 @@ class Ranker:
     def is_cold(self, users: Positions) -> Mask:
         """Return which users, by position, have no history to rank by; none if scores are a plain function."""
         if self.vectors is not None:
-            cold: Mask = ~np.any(self.vectors.rows(users), axis=1)
-            return cold
+            return to_numpy((self.vectors.kept_rows(users) == 0).all(1))
         if self.histories is not None:
             return self.histories.is_cold(self._history_rows(users))
         return np.zeros(len(users), dtype=bool) if self.cold_users is None else self.cold_users(users)
@@ -270,6 +282,8 @@ class Ranker:
         if self.vectors is None or self.vectors.fold_in is None:
             raise ParameterError(f"{self.name} cannot fold in new users", "choose a model with fold_in")
         rows = self.vectors.fold_in.rows(histories)
+        if self.vectors.are_on_device:
+            rows = like(self.vectors.users, rows)
         return replace(self, users=histories.users, seen=histories, vectors=replace(self.vectors, users=rows))
 
 

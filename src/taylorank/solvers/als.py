@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
 from taylorank.kernels import gather_sum, gram, inverse, small_product
-from taylorank.kernels.arrays import empty, like, namespace, ones, to_numpy
+from taylorank.kernels.arrays import empty, identity, inner, like, to_numpy
 from taylorank.kernels.backend import thread_count
 from taylorank.objectives import RG
 from taylorank.solvers import plain_als
@@ -81,7 +81,7 @@ def iterate(objective: RG, matrix: CentredMatrix, Q: Floats, *, penalty: float, 
         X = half_step(Q, gram(Q), penalty)
         P = gather_sum(matrix.by_row, project_out(X, matrix.right, out=X), out=P)  # S' X
         image = gather_sum(matrix.by_column, P, out=X)
-        project_out(image, matrix.right, out=image)  # S'ᵀ P, where X was
+        image = project_out(image, matrix.right, out=image)  # S'ᵀ P, where X was
         users = gram(P)
         Q = half_step(image, users, ridge)
         done += 1
@@ -101,15 +101,13 @@ def _random(matrix: CentredMatrix, factors: int, random_state: int) -> Floats:
 
 def half_step(rows: Floats, square: Floats, ridge: float) -> Floats:
     """Return rows · (square + ridge I)⁻¹."""
-    solved = inverse(square + ridge * namespace(square).diag(ones(square, len(square))))
+    solved = inverse(square + ridge * identity(square))
     return small_product(rows, like(rows, solved), threads=thread_count())
 
 
 def _loss(objective: RG, image: Floats, Q: Floats, users: Floats, penalty: float) -> float:
     """½ ‖S'‖² − ⟨S', P'Q'ᵀ⟩ + ½ ‖P'Q'ᵀ‖² + ½ λ (‖P'‖² + C ‖Q'‖²), with image = S'ᵀP' and users = P'ᵀP'."""
     of_users, of_items = to_numpy(users), to_numpy(gram(Q))
-    linear = sum(
-        float((image[start : start + STRIP] * Q[start : start + STRIP]).sum()) for start in range(0, len(Q), STRIP)
-    )
+    linear = sum(inner(image[start : start + STRIP], Q[start : start + STRIP]) for start in range(0, len(Q), STRIP))
     size = float(np.trace(of_users)) + objective.context_total * float(np.trace(of_items))
     return 0.5 * objective.squared_norm - linear + 0.5 * float(np.vdot(of_users, of_items)) + 0.5 * penalty * size

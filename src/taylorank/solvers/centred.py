@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR
 from taylorank.kernels import aligned_empty, gather_sum
-from taylorank.kernels.arrays import is_tensor, to_numpy
+from taylorank.kernels.arrays import to_numpy
+from taylorank.kernels.dispatch import is_tensor
 
 STRIP = 1024
 
@@ -82,8 +83,8 @@ def subtract_outer(
 ) -> NDArray[Any]:
     """Return X − column rowᵀ, in `out` if given, which may be X."""
     if is_tensor(block):
-        updated: NDArray[Any] = block.sub_(column[:, None] * row) if out is block else block - column[:, None] * row
-        return updated
+        rest: NDArray[Any] = block - column[:, None] * row
+        return rest
     if out is None:
         out = aligned_empty(block.shape, block.dtype)
     column = column.astype(block.dtype, copy=False)
@@ -94,7 +95,7 @@ def subtract_outer(
 
 
 def _dot(vector: NDArray[Any], block: NDArray[Any]) -> NDArray[Any]:
-    """vᵀ X; on a CPU without BLAS, whose threads would spin on beside those of the gather-sums (see `kernels.grams`)."""
+    """vᵀ X; on a CPU without BLAS, whose threads would spin on beside those of our kernels (see `kernels.grams`)."""
     if is_tensor(block):
         along: NDArray[Any] = vector @ block
         return along

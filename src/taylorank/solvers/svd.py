@@ -36,6 +36,9 @@ class Svd:
     passes: int  # products with SᵀS, in blocks of k columns
     converged: bool
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "left": to_numpy(self.left), "right": to_numpy(self.right)}
+
 
 @dataclass(frozen=True, eq=False)
 class SvdState:
