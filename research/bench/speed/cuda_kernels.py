@@ -1,7 +1,8 @@
 """Kernels of tensors on a GPU: seconds, bytes per second beside those of a plain copy, and how far from float64.
 
 Data are drawn on the device, with popularities that fall as powers. Stages are apart: if one fails, its error is
-recorded and the next one runs; `distance` is ‖found − exact‖ / ‖exact‖, of some rows. Without a GPU, `--quick` runs the plain torch twins on small data.
+recorded and the next one runs. `distance` is ‖found − exact‖ / ‖exact‖ of some rows. Without a GPU, `--quick` runs the
+plain torch twins on small data.
 
     python -m research.bench cuda-kernels --json cuda-kernels.json
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from research.bench.speed.device_data import copy_rate, median_s, skewed
@@ -109,14 +111,12 @@ def _sums(shape: tuple[int, int, int], device: str, repeats: int, *, variants: b
                 Q = factors.to(kind)
                 exact = _exact_sums(rows, Q)
                 out = torch.full((rows.n_rows, width), torch.nan, device=device)
-                options = [None]
+                options: list[tuple[int, int] | None] = [None]
                 if variants:
                     options += [(e, w) for e in (4, 8, 16, 32) for w in (1, 2, 4)]
                 for option in options:
                     with _Launched(gather, option):
-                        seconds = median_s(
-                            lambda rows=rows, Q=Q, out=out: gather_sum(rows, Q, out=out), device, repeats
-                        )
+                        seconds = median_s(partial(gather_sum, rows, Q, out=out), device, repeats)
                     moved = rows.nnz * (width * size + 4) + 4 * out.numel()
                     gb_per_s = moved / seconds / 1e9
                     yield {
@@ -167,7 +167,7 @@ def _grams(count: int, device: str, repeats: int) -> Iterator[Row]:
 
     for width in (64, 128, 256, 1024):
         X = torch.randn(count, width, device=device)
-        seconds = median_s(lambda X=X: gram(X), device, repeats)
+        seconds = median_s(partial(gram, X), device, repeats)
         yield {
             "rows": count,
             "factors": width,
@@ -230,7 +230,7 @@ def _solves(shape: tuple[int, int, int], device: str, repeats: int, *, quick: bo
                 exact = torch_reference.exact_rows(checked_system(system, Q), Q, few)
                 case = {"entries": rows.nnz, "direction": direction, "factors": width, "method": method}
                 yield {**case, "median_s": seconds, "distance": _distance(solve()[few], exact)}
-                if variants and method == "cholesky":
+                if variants and method == "cholesky" and device == "cuda":
                     yield from _matrix_variants(system, Q, device, case)
             yield {"direction": "sweep", "factors": width, "method": method, "median_s": total}
 
@@ -238,7 +238,6 @@ def _solves(shape: tuple[int, int, int], device: str, repeats: int, *, quick: bo
 def _matrix_variants(system: Any, Q: Any, device: str, case: Row) -> Iterator[Row]:
     """Time the two parts of an exact solve: matrices by precision and entries of a step, then their factors."""
     from taylorank.kernels.cuda import outer_sums
-    from taylorank.kernels.cuda.batched_cholesky import factor_solve
     from taylorank.kernels.cuda.conjugate import right_sides
     from taylorank.kernels.cuda.row_solver import checked_system
 
@@ -260,8 +259,29 @@ def _matrix_variants(system: Any, Q: Any, device: str, case: Row) -> Iterator[Ro
     finally:
         outer_sums.PRECISION, outer_sums.ENTRIES = before
     matrices, right = outer_sums.row_matrices(checked, Q, 0, last), right_sides(checked, Q)[:last]
-    seconds = median_s(lambda: factor_solve(matrices.clone(), right.clone()), device, 3)
-    yield {**case, "part": "factors", "rows": last, "median_s": seconds}
+    for size, warps in ((16, 1), (16, 2), (32, 2), (32, 4)):
+        for precision in ("tf32x3", "ieee"):
+            shape = {"tile": size, "num_warps": warps, "precision": precision}
+            yield {
+                **case,
+                "part": "factors",
+                "rows": last,
+                **shape,
+                "median_s": _factored(matrices, right, device, shape),
+            }
+
+
+def _factored(matrices: Any, right: Any, device: str, shape: Row) -> float:
+    """Return the seconds of Cholesky factors in tiles of a given size; they include a copy of the matrices."""
+    from taylorank.kernels.cuda import batched_cholesky
+
+    before = batched_cholesky.launch_options, batched_cholesky.PRECISION
+    try:
+        batched_cholesky.launch_options = lambda K: (shape["tile"], shape["num_warps"])
+        batched_cholesky.PRECISION = shape["precision"]
+        return median_s(lambda: batched_cholesky.factor_solve(matrices.clone(), right.clone()), device, 3)
+    finally:
+        batched_cholesky.launch_options, batched_cholesky.PRECISION = before
 
 
 def describe(record: Row) -> list[str]:

@@ -35,10 +35,11 @@ def median_s(call: Callable[[], object], device: str, repeats: int) -> float:
     import torch
 
     call(), call()
-    seconds = []
+    seconds: list[float] = []
     for _ in range(repeats):
         if device == "cuda":
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            event: Any = torch.cuda.Event
+            begin, end = event(enable_timing=True), event(enable_timing=True)
             begin.record()
             call()
             end.record()
