@@ -16,6 +16,7 @@ from taylorank.errors import ParameterError
 from taylorank.kernels.cuda import torch_reference
 from taylorank.kernels.cuda.device_rows import DeviceRows
 from taylorank.kernels.cuda.precision import products_in
+from taylorank.kernels.cuda.selection import select, selects
 
 BLOCK_CELLS = 1 << 28  # scores held at a time, if they fit into a quarter of the free memory
 CPU_CELLS = 1 << 20
@@ -93,6 +94,8 @@ def _best(scores: torch.Tensor, k: int, group: int, first_row: int) -> tuple[tor
     groups = scores.view(len(scores), -1, group)
     maxima = groups.amax(dim=2)  # (B, groups)
     torch_reference.check_numbers(scores, maxima, first_row)
+    if selects(scores, maxima.shape[1], group, k):
+        return select(scores, maxima, k=k)
     numbers = torch.arange(maxima.shape[1], device=scores.device)
     best = torch.topk(torch_reference.falling_keys(maxima, numbers), k, dim=1).values
     chosen = torch_reference.LOW_BITS - (best & ((1 << 32) - 1))  # (B, k) groups

@@ -91,7 +91,7 @@ def row_matrices(system: RowSystem, factors: torch.Tensor, first: int, last: int
     out = torch.empty(last - first, K, K, device=factors.device)
     plan = rows.schedule(LONGEST, first, last)
     if len(plan.owners):
-        parts = torch.empty(len(plan.owners), K, K, device=factors.device)
+        parts = torch.zeros(len(plan.owners), K, K, device=factors.device)  # tiles above the diagonal stay so
         _launch(system, factors, plan.owners, plan.starts, plan.stops, out=parts, first=first, pieces=True)
         sum_pieces(parts, plan.long_rows, plan.firsts, out, first_row=first)
         _add_dense_part(system, out, plan.long_rows, first)
