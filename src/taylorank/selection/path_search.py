@@ -22,6 +22,7 @@ from typing import Any
 from taylorank.selection.path_fit import Costs, PathFit
 from taylorank.selection.spaces import cut_ranks, lattice, nearest
 from taylorank.selection.study import BudgetSpent, Stopped, Study
+from taylorank.torch_extra import torch_device
 
 ON_PATH = ("factors", "regularization", "ranking", "popularity_discount")  # of which one fit holds every value
 SAMPLE_USERS = 10_000
@@ -30,6 +31,7 @@ PROBE_SHARE = 4  # the first of growing ranks is SCREEN_RANK over this
 FITS_AHEAD = 2  # fits that must be paid for before the rank grows
 FINALISTS = 3
 GRID_WORK = 3e10  # multiplications that judging a whole path may cost: a fraction of a second
+DEVICE_WORK = 1e14  # the same on a GPU
 GRID_FITS = 12  # fits that a whole grid may cost if only seconds are limited
 
 Setting = dict[str, Any]  # a parameter → its value
@@ -55,6 +57,7 @@ class PathSearch:
         self.by_fit: Axes = {name: part for name, part in values.items() if name not in ON_PATH}
         self.at = {name: nearest(part, own[name]) for name, part in values.items()}
         self.costs = Costs(study)
+        self.grid_work = DEVICE_WORK if torch_device(own.get("device", "cpu")) else GRID_WORK
         self.steps: tuple[int, ...] = (2, 1)
         self.best: PathFit | None = None
         self.reached: dict[tuple[Any, ...], float] = {}  # by rank and the parameters that need a fit of their own
@@ -175,7 +178,7 @@ class PathSearch:
 
     def _grid_is_quick(self, rank: int) -> bool:
         points = math.prod(len(values) for values in self.on_path.values())
-        return points * rank * self.sample.users * self.study.train.n_items <= GRID_WORK
+        return points * rank * self.sample.users * self.study.train.n_items <= self.grid_work
 
     def _finalists(self) -> None:
         """Judge the best points on all users, as far as time allows."""
