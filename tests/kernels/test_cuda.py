@@ -77,7 +77,7 @@ def test_gather_sum_options(device):
     out = torch.full((rows.n_rows, 20), torch.nan, dtype=torch.bfloat16, device=device)
     assert gather_sum(tensors, factors, out=out) is out
     close(out, gather_sum(rows, Q), 1e-2)
-    long_indices = dataclasses.replace(tensors, indices=tensors.indices.long(), schedules={})
+    long_indices = dataclasses.replace(tensors, indices=tensors.indices.long())
     assert torch.equal(gather_sum(long_indices, factors), gather_sum(tensors, factors))
 
 
@@ -100,6 +100,16 @@ def test_bad_rows_are_refused(change, said):
     rows = dataclasses.replace(DeviceRows(torch.tensor([0, 2]), torch.tensor([0, 1]), None, 3), **change)
     with pytest.raises(ParameterError, match=said):
         gather_sum(rows, torch.ones(3, 2))
+
+
+def test_other_weights_keep_what_is_known_of_the_rows(device):
+    rows = DeviceRows.from_csr(random_rows(), device)
+    factors = torch.ones(COLUMNS, 3, device=device)
+    gather_sum(rows, factors)
+    other = rows.with_weights(2 * rows.weights)
+    assert other.schedules == rows.schedules
+    assert torch.allclose(gather_sum(other, factors), 2 * gather_sum(rows, factors))
+    assert not dataclasses.replace(rows, indptr=rows.indptr.flip(0)).schedules
 
 
 def test_rows_there_and_back(device):
@@ -160,7 +170,7 @@ def whole(*shape: int, seed: int = 0, most: int = 2) -> np.ndarray:
 @pytest.mark.parametrize("n_items", [3, 30, 257, 3000])
 @pytest.mark.parametrize("k", [1, 5, 20])
 def test_lists_with_many_ties(device, n_items, k):
-    ranked(device, whole(40, 3), whole(n_items, 3, seed=1), k=k)
+    ranked(device, whole(12, 3), whole(n_items, 3, seed=1), k=k)
 
 
 def test_lists_with_masks_scales_and_offsets(device, monkeypatch):
@@ -241,7 +251,7 @@ def on_device(system: RowSystem, device: str) -> RowSystem:
 @pytest.mark.parametrize("tilt", [False, True], ids=["plain", "tilt"])
 @pytest.mark.parametrize("width", [1, 7, 16, 40, 64, 100, 150])
 def test_row_solve(device, width, tilt, method):
-    if INTERPRETED and (width in (40, 100) or (method == "cg" and (width != 7 or tilt))):
+    if INTERPRETED and (width not in (7, 40) or (method == "cg" and (width > 7 or tilt))):
         pytest.skip("slow where kernels are interpreted")
     system, Q = random_system(width=width, tilt=tilt)
     expected = row_solve(system, Q, method="cholesky")
@@ -250,6 +260,12 @@ def test_row_solve(device, width, tilt, method):
         found = row_solve(on_device(system, device), factors, method=method, steps=30 + width)
         assert found.dtype == kind
         close(found, expected, tolerance)
+
+
+def test_many_tiles(device):
+    system, Q = random_system([3, 60], 150, tilt=True)
+    factors = torch.tensor(Q, dtype=torch.float32, device=device)
+    close(row_solve(on_device(system, device), factors, method="cholesky"), row_solve(system, Q), 1e-4)
 
 
 @pytest.mark.parametrize("rows", [4, 40], ids=["few rows", "many rows"])

@@ -112,7 +112,7 @@ def _sums(shape: tuple[int, int, int], device: str, repeats: int, *, variants: b
                 exact = _exact_sums(rows, Q)
                 out = torch.full((rows.n_rows, width), torch.nan, device=device)
                 options: list[tuple[int, int] | None] = [None]
-                if variants:
+                if variants and kind == torch.float32:
                     options += [(e, w) for e in (4, 8, 16, 32) for w in (1, 2, 4)]
                 for option in options:
                     with _Launched(gather, option):

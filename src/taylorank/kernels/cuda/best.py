@@ -14,13 +14,14 @@ import torch
 
 from taylorank.errors import ParameterError
 from taylorank.kernels.cuda import torch_reference
+from taylorank.kernels.cuda.compiler import next_power
 from taylorank.kernels.cuda.device_rows import DeviceRows
 from taylorank.kernels.cuda.precision import products_in
-from taylorank.kernels.cuda.selection import select, selects
+from taylorank.kernels.cuda.selection import MOST_KEYS, select, selects
 
 BLOCK_CELLS = 1 << 28  # scores held at a time, if they fit into a quarter of the free memory
 CPU_CELLS = 1 << 20
-LARGEST_GROUP = 32
+USUAL_GROUP = 32
 TF32_BITS = 13  # of the 23 bits of a float32, those that TF32 drops
 
 
@@ -79,10 +80,14 @@ def top_k(
 def group_size(n_items: int, k: int) -> int:
     """Return how many neighbours make a group: a power of two such that k groups hold at most a quarter of the items.
 
-    >>> group_size(9888, 20), group_size(100, 20), group_size(1000, 20)
-    (32, 1, 8)
+    It grows with a large catalogue, as long as one program can sort both the maxima and the candidates.
+
+    >>> [group_size(n_items, 20) for n_items in (100, 1000, 9888, 1_000_000)]
+    [1, 8, 32, 128]
     """
-    group = LARGEST_GROUP
+    group = USUAL_GROUP
+    while group * MOST_KEYS < n_items and 2 * group * next_power(k) <= MOST_KEYS:
+        group *= 2
     while group > 1 and 4 * k * group > n_items:
         group //= 2
     return group

@@ -30,7 +30,7 @@ class DeviceRows:
     indices: torch.Tensor
     weights: torch.Tensor | None
     n_columns: int
-    schedules: dict[tuple[int, int, int], Schedule] = field(default_factory=dict, repr=False)
+    schedules: dict[tuple[int, int, int], Schedule] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def from_csr(cls, rows: CSR, device: str | torch.device = "cuda") -> DeviceRows:
@@ -52,9 +52,15 @@ class DeviceRows:
     def to(self, device: str | torch.device) -> DeviceRows:
         """Return the same rows on another device."""
         weights = None if self.weights is None else self.weights.to(device)
-        return replace(
-            self, indptr=self.indptr.to(device), indices=self.indices.to(device), weights=weights, schedules={}
-        )
+        return replace(self, indptr=self.indptr.to(device), indices=self.indices.to(device), weights=weights)
+
+    def with_weights(self, weights: torch.Tensor | None) -> DeviceRows:
+        """Return the same rows with other weights; what is known of the rows goes with them."""
+        rows = replace(self, weights=weights)
+        rows.schedules.update(self.schedules)
+        if "_checked" in self.__dict__:
+            rows.__dict__["_checked"] = True
+        return rows
 
     def transpose(self) -> DeviceRows:
         """Return the same entries by column."""
