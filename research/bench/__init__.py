@@ -25,6 +25,7 @@ class Benchmark(NamedTuple):
 
 BENCHMARKS = {
     "gather-sum": Benchmark("speed.gather_sum", "Sums of gathered rows against SciPy and PyTorch."),
+    "gpu": Benchmark("speed.gpu", "Fits, evaluations and searches on a GPU, beside those of a CPU."),
     "cuda-kernels": Benchmark("speed.cuda_kernels", "Sums, lists and row systems of tensors on a GPU."),
     "top-k": Benchmark("speed.top_k", "The 20 best items of every user against NumPy and implicit."),
     "single-requests": Benchmark(
