@@ -8,6 +8,17 @@ from taylorank.kernels.cuda.compiler import runs_triton
 from taylorank.kernels.cuda.device_rows import DeviceRows
 from taylorank.kernels.cuda.gather import entry_products, gather_sum
 from taylorank.kernels.cuda.grams import gram, inverse
+from taylorank.kernels.cuda.pair_scores import nonzero_scores
 from taylorank.kernels.cuda.row_solver import row_solve
 
-__all__ = ["DeviceRows", "entry_products", "gather_sum", "gram", "inverse", "row_solve", "runs_triton", "top_k"]
+__all__ = [
+    "DeviceRows",
+    "entry_products",
+    "gather_sum",
+    "gram",
+    "inverse",
+    "nonzero_scores",
+    "row_solve",
+    "runs_triton",
+    "top_k",
+]
