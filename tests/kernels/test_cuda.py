@@ -13,7 +13,7 @@ import pytest
 
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
-from taylorank.kernels import RowSystem, Tilt, gather_sum, gram, inverse, reference, row_solve, top_k
+from taylorank.kernels import RowSystem, Tilt, gather_sum, gram, inverse, nonzero_scores, reference, row_solve, top_k
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 from taylorank.kernels.cuda import DeviceRows, best, entry_products, gather, outer_sums  # noqa: E402
@@ -135,6 +135,20 @@ def test_inverse(device):
     close(inverse(torch.tensor(X.T @ X, device=device)), np.linalg.inv(X.T @ X), 1e-12)
     singular = np.diag([2.0, 0.0])
     close(inverse(torch.tensor(singular, device=device)), np.diag([0.5, 0.0]), 1e-12)
+
+
+@pytest.mark.parametrize("width", [1, 20, 200])
+def test_scores_of_stored_pairs(device, width):
+    rows, rng = random_rows(), np.random.default_rng(1)
+    Q, P = rng.standard_normal((COLUMNS, width)), rng.standard_normal((rows.n_rows, width))
+    tensors = DeviceRows.from_csr(rows, device)
+    for kind, tolerance in ((torch.float64, 1e-12), (torch.float32, 1e-5)):
+        users, items = (torch.tensor(part, dtype=kind, device=device) for part in (P, Q))
+        found = nonzero_scores(tensors, users, item_factors=items)
+        assert found.dtype == kind
+        close(found, nonzero_scores(rows, P, item_factors=Q), tolerance)
+    with pytest.raises(ParameterError, match="pass a tensor of shape"):
+        nonzero_scores(tensors, items, item_factors=items)
 
 
 @pytest.mark.parametrize("width", [1, 20, 200])

@@ -9,6 +9,7 @@ plain torch twins on small data.
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -242,33 +243,23 @@ def _matrix_variants(system: Any, Q: Any, device: str, case: Row) -> Iterator[Ro
     from taylorank.kernels.cuda.row_solver import checked_system
 
     checked, last = checked_system(system, Q), min(8192, system.rows.n_rows)
-    before = outer_sums.PRECISION, outer_sums.ENTRIES
+    before = outer_sums.PRECISION, outer_sums.ENTRIES, outer_sums.WIDEST_TILE
+    narrow = Q.shape[1] <= 64
     try:
-        for precision in ("tf32x3", "bf16x3", "bf16x6", "ieee"):
-            for entries in (32, 64):
-                outer_sums.PRECISION, outer_sums.ENTRIES = precision, entries
-                seconds = median_s(lambda: outer_sums.row_matrices(checked, Q, 0, last), device, 3)
-                yield {
-                    **case,
-                    "part": "matrices",
-                    "rows": last,
-                    "precision": precision,
-                    "step": entries,
-                    "median_s": seconds,
-                }
+        for tile, precision, entries in itertools.product(
+            (64,) if narrow else (64, 128), ("tf32x3", "bf16x3", *(("bf16x6", "ieee") if narrow else ())), (32, 64)
+        ):
+            outer_sums.WIDEST_TILE, outer_sums.PRECISION, outer_sums.ENTRIES = tile, precision, entries
+            seconds = median_s(lambda: outer_sums.row_matrices(checked, Q, 0, last), device, 3)
+            shape = {"tile": tile, "precision": precision, "step": entries}
+            yield {**case, "part": "matrices", "rows": last, **shape, "median_s": seconds}
     finally:
-        outer_sums.PRECISION, outer_sums.ENTRIES = before
+        outer_sums.PRECISION, outer_sums.ENTRIES, outer_sums.WIDEST_TILE = before
     matrices, right = outer_sums.row_matrices(checked, Q, 0, last), right_sides(checked, Q)[:last]
-    for size, warps in ((16, 1), (16, 2), (32, 2), (32, 4)):
-        for precision in ("tf32x3", "ieee"):
-            shape = {"tile": size, "num_warps": warps, "precision": precision}
-            yield {
-                **case,
-                "part": "factors",
-                "rows": last,
-                **shape,
-                "median_s": _factored(matrices, right, device, shape),
-            }
+    for size, warps, precision in itertools.product((16, 32), (1, 2, 4), ("tf32x3", "ieee")):
+        shape = {"tile": size, "num_warps": warps, "precision": precision}
+        seconds = _factored(matrices, right, device, shape)
+        yield {**case, "part": "factors", "rows": last, **shape, "median_s": seconds}
 
 
 def _factored(matrices: Any, right: Any, device: str, shape: Row) -> float:

@@ -34,7 +34,8 @@ def nonzero_scores(
     array([1., 3., 4.])
     """
     if is_tensor(user_factors):
-        return cast("NDArray[Any]", tensor_kernels().nonzero_scores(rows, user_factors, item_factors))
+        scores = tensor_kernels().nonzero_scores(rows, user_factors, items=item_factors, out=out)
+        return cast("NDArray[Any]", scores)
     P = checked_factors(user_factors, rows.n_rows, name="user_factors")
     Q = checked_factors(item_factors, rows.n_columns, name="item_factors")
     if P.dtype != Q.dtype or P.shape[1] != Q.shape[1]:

@@ -8,6 +8,7 @@ from taylorank.kernels.cuda.compiler import runs_triton
 from taylorank.kernels.cuda.device_rows import DeviceRows
 from taylorank.kernels.cuda.gather import entry_products, gather_sum
 from taylorank.kernels.cuda.grams import gram, inverse
+from taylorank.kernels.cuda.pair_scores import nonzero_scores
 from taylorank.kernels.cuda.row_solver import row_solve
 from taylorank.kernels.cuda.torch_reference import nonzero_scores
 

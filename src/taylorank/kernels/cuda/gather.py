@@ -15,8 +15,9 @@ from taylorank.errors import ParameterError
 from taylorank.kernels.cuda import torch_reference
 from taylorank.kernels.cuda.compiler import jit, next_power, runs_triton, tl
 from taylorank.kernels.cuda.device_rows import DeviceRows
+from taylorank.kernels.cuda.pair_scores import nonzero_scores
 
-LONGEST = 1024  # entries of a piece
+LONGEST = 512  # entries of a piece
 WIDEST_TILE = 128  # columns of a program
 WIDEST_PRODUCT = 512  # columns that a program of `entry_products` holds at once
 TILE = 1024  # sums of a program
@@ -142,7 +143,7 @@ def entry_products(
     Q, P = checked_factors(factors, rows.n_columns, rows.device), vectors.contiguous()
     rows.check()
     if not runs_triton(Q) or Q.shape[1] > WIDEST_PRODUCT:
-        scores = torch_reference.nonzero_scores(rows, P, Q)
+        scores = nonzero_scores(rows, P, items=Q)
         return gather_sum(rows, Q, weights=scores if weights is None else scores * weights)
     return _launch(rows, Q, weights, P, _checked_out(None, (rows.n_rows, Q.shape[1]), Q))
 

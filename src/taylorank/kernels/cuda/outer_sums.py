@@ -19,6 +19,7 @@ from taylorank.kernels.row_system import RowSystem
 LONGEST = 2048  # entries of a piece
 PRECISION = "tf32x3"
 ENTRIES = 32  # of a step
+WIDEST_TILE = 128
 
 
 @jit
@@ -113,7 +114,7 @@ def _launch(
 ) -> None:
     K = factors.shape[1]
     shared = isinstance(system.weights, float)
-    block = min(128 if K > 64 else 64, max(16, next_power(K)))
+    block = min(WIDEST_TILE, max(16, next_power(K)))
     tiles = lower_tiles(-(-K // block), str(factors.device))
     _outer_sums[(len(order), len(tiles))](
         order,
