@@ -10,7 +10,6 @@ from taylorank.kernels.cuda.gather import entry_products, gather_sum
 from taylorank.kernels.cuda.grams import gram, inverse
 from taylorank.kernels.cuda.pair_scores import nonzero_scores
 from taylorank.kernels.cuda.row_solver import row_solve
-from taylorank.kernels.cuda.torch_reference import nonzero_scores
 
 __all__ = [
     "DeviceRows",
