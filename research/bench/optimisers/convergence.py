@@ -175,7 +175,7 @@ def study_of(
     known = [] if earlier is None else still_known(earlier, record, again=again)
     record["runs"] = [run for run in known if run["seed"] not in seeds]
     for seed in seeds:
-        train, valid, _ = data.split((0.8, 0.1, 0.1), seed=seed)
+        train, valid, _ = data.split((0.8, 0.1, 0.1), random_state=seed)
         study = Study(train, valid, factors, regularization, epochs, metric, seed, device, params or {})
         found: Record = next((run["curves"] for run in known if run["seed"] == seed), {})
         record["runs"].append({})

@@ -74,7 +74,7 @@ def models(factors: int) -> dict[str, Recommender]:
 
 def measure(name: str, data: Interactions, factors: int, seed: int) -> dict[str, float]:
     """Fit one model to one split, and test it."""
-    train, _, test = data.split((0.8, 0.1, 0.1), seed=seed)
+    train, _, test = data.split((0.8, 0.1, 0.1), random_state=seed)
     began = time.perf_counter()
     model = models(factors)[name].fit(train)
     seconds = time.perf_counter() - began

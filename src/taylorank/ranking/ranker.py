@@ -165,7 +165,7 @@ class Ranker:
         For models without vectors: how close all items are to some, (B, N); and, from the history of one user and an
         item, (items of the history, what each adds to the score, what is there without them).
     cold_users
-        For models that are a function of users: which of them the model knows nothing of; by default nobody.
+        For models that are a function of users: which of them the model knows nothing of; by default none.
     on_device
         Ranks rows of user vectors on an accelerator, if one is used.
     name
