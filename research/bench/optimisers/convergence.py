@@ -21,7 +21,7 @@ from research.bench.optimisers import curves
 from research.bench.optimisers.curves import Curve, Measure, Study, thin, timed
 from research.bench.optimisers.orders import convergence
 from research.options import numbers
-from research.output import write_json
+from research.output import provenance, write_json
 from taylorank.data import Interactions, planted
 from taylorank.errors import ParameterError
 from taylorank.machine import describe_machine
@@ -91,7 +91,7 @@ def run(
 
     def keep(record: Record) -> None:
         if file is not None:
-            write_json(file, {**record, "command": commands}, indent=None)
+            write_json(file, {**record, **provenance(commands)}, indent=None)
 
     return study_of(
         data_of(data, quick=quick),
