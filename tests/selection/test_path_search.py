@@ -147,7 +147,7 @@ def test_a_slow_first_fit_does_not_settle_the_rank(large, monkeypatch):
 
 def test_time_that_pays_one_larger_fit_goes_to_it(large, monkeypatch):
     train, valid, _ = grouped(640, 1280, groups=128).split()
-    space = {"factors": Choice((4, 16)), "regularization": SPACE["regularization"], "proposal_exponent": SPACE["proposal_exponent"]}
+    space = {name: SPACE[name] for name in ("regularization", "proposal_exponent")} | {"factors": Choice((4, 16))}
     clock = Clock(monkeypatch, per_rank=1.0)
     found = tune("rg2", train, valid, space=space, seconds=60.0)
     assert [rank for rank, _ in clock.fits][:2] == [4, 16]

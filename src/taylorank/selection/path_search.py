@@ -84,7 +84,7 @@ class PathSearch:
         except BudgetSpent:
             self.study.note_few_fits()
         if self.largest and self._largest_is_best():
-            self.study.unfinished.insert(0, f"ranks above {self.largest} were not tried, and {self.largest} was the best")
+            self.study.note_ranks_above(self.largest)
         self._finalists()
 
     def _ranks_first(self) -> None:

@@ -90,7 +90,7 @@ def _has_optuna() -> bool:
 
 
 class _Ranks:
-    """A search tries its first setting with the largest affordable rank too, as soon as there is one, while that helps."""
+    """A search tries its first setting with the largest affordable rank too, once there is one, while that helps."""
 
     def __init__(self, space: Space) -> None:
         part = space.get("factors")

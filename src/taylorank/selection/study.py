@@ -119,6 +119,10 @@ class Study:
         self.fits += 1
         return self.fits - 1
 
+    def note_ranks_above(self, rank: int) -> None:
+        """Note that the seconds paid no larger rank than the best."""
+        self.unfinished.append(f"ranks above {rank} were not tried, and {rank} was the best")
+
     def note_few_fits(self) -> None:
         """Note that the seconds, and not the number of trials, allowed only a few fits."""
         limit = self.budget.trials

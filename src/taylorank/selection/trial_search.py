@@ -73,7 +73,7 @@ def _note_ranks(study: Study) -> None:
         return
     tried, best = max(trial.params["factors"] for trial in study.trials), study.best.params["factors"]
     if best == tried < max(part.values):
-        study.unfinished.append(f"ranks above {best} were not tried, and {best} was the best")
+        study.note_ranks_above(best)
 
 
 def _words(trial: Trial) -> str:
