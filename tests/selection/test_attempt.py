@@ -176,3 +176,15 @@ def test_ranks_that_the_seconds_did_not_pay_are_said(parts, monkeypatch):
     best = found.best["factors"]
     assert best == max(trial.params["factors"] for trial in found.trials) < 32
     assert f"inconclusive: ranks above {best} were not tried, and {best} was the best" in found.advice
+
+
+def test_ranks_grow_fourfold_at_most_with_seconds_and_at_once_with_fits(parts, monkeypatch):
+    """What a rank costs is estimated from a much smaller one, so a wrong estimate must not cost the whole budget."""
+    space = {"factors": Choice((2, 4, 8, 32)), "regularization": Choice((0.001, 0.003, 0.01, 0.03, 0.1, 0.3))}
+    model = tr.IALS(**{**HOW, "factors": 2})
+    with monkeypatch.context() as patched:
+        Clock(patched)
+        found = tune(model, *parts[:2], space=space, seconds=9000, callback=lambda trial: trial.fit == 2)
+    assert [trial.params["factors"] for trial in found.trials] == [2, 8, 32]
+    found = tune(model, *parts[:2], space=space, trials=2)
+    assert [trial.params["factors"] for trial in found.trials] == [2, 32]

@@ -155,6 +155,15 @@ def test_time_that_pays_one_larger_fit_goes_to_it(large, monkeypatch):
     assert not any("ranks above" in line for line in found.unfinished)
 
 
+def test_ranks_grow_fourfold_at_most(large, monkeypatch):
+    """What a rank costs is estimated from a much smaller one, so a wrong estimate must not cost the whole budget."""
+    train, valid, _ = grouped(640, 1280, groups=128).split()
+    clock = Clock(monkeypatch, per_rank=1.0)
+    space = {**SPACE, "factors": Choice((4, 8, 16, 32, 64, 128))}
+    tune("rg2", train, valid, space=space, seconds=5000.0, callback=lambda trial: trial.fit == 3)
+    assert [rank for rank, _ in clock.fits][:4] == [4, 16, 64, 128]
+
+
 def test_ranks_that_were_not_reached_are_said(large, monkeypatch):
     train, valid, _ = grouped(640, 1280, groups=128).split()
     Clock(monkeypatch, per_rank=1.0)

@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from taylorank.selection.path_fit import Costs, PathFit
+from taylorank.selection.proposers import LEAP
 from taylorank.selection.spaces import cut_ranks, lattice, nearest
 from taylorank.selection.study import BudgetSpent, Stopped, Study
 
@@ -120,11 +121,11 @@ class PathSearch:
         return bool(self.at.get("factors", self.largest) == self.largest < self.ranks[-1])
 
     def _affordable(self) -> int:
-        """Return the largest rank of which the seconds left pay a fit and the last one, if it may be better."""
+        """Return the largest near rank of which the seconds left pay a fit and the last one, if it may be better."""
         if not self._largest_is_best():
             return self.largest
-        left = self.study.budget.left
-        larger = [r for r in self.ranks if self.costs.search(r) + self.costs.refit(r) < left]
+        left, near = self.study.budget.left, [r for r in self.ranks if r <= LEAP * self.largest]
+        larger = [r for r in near if self.costs.search(r) + self.costs.refit(r) < left]
         return max([self.largest, *larger])
 
     def _two_stages(self, screen: int) -> None:

@@ -22,6 +22,7 @@ from taylorank.selection.trials import Trial
 PRUNE_AFTER_TRIALS = 5
 PRUNE_AFTER_STEPS = 3
 SMALL_GRID = 20  # settings, all of which are tried if only seconds are limited
+LEAP = 4  # times as large at most is the next of growing ranks, if seconds are limited: its cost is only estimated
 STARTUP_TRIALS = 8  # random ones, before Optuna has anything to be guided by
 
 
@@ -108,7 +109,9 @@ class _Ranks:
         if self._best is None:
             self._best = self._asked = setting
             return setting
-        larger = [rank for rank in self._offered if self._helps and self._best["factors"] < rank <= most]
+        best = self._best.get("factors", 0)
+        most = min(most, LEAP * best) if most < math.inf else most
+        larger = [rank for rank in self._offered if self._helps and best < rank <= most]
         self._asked = {**self._best, "factors": max(larger)} if larger else None
         if self._asked is not None:
             return self._asked

@@ -129,9 +129,9 @@ class Study:
         if self.budget.seconds is not None and self.fits < min(FEW_FITS, math.inf if limit is None else limit):
             self.unfinished.append(f"{self.budget.seconds:g} s allowed {self.fits} fit{'s' * (self.fits > 1)}, no more")
 
-    def check_time(self) -> None:
-        """Stop the fit that is running, unless it is the first, if the seconds are spent."""
-        if self.fits > 1 and self.budget.left <= 0:
+    def check_time(self, step: float = 0.0) -> None:
+        """Stop the fit that is running, unless it is the first, if the seconds left do not pay another `step`."""
+        if self.fits > 1 and self.budget.left <= step:
             raise CutOff
 
     def new_model(self, params: dict[str, Any]) -> Recommender:
