@@ -51,6 +51,9 @@ BENCHMARKS = {
     "small-ratings": Benchmark(
         "quality.small_ratings", "MovieLens 100K beside RecStudio's published row, and calibration of the top 20."
     ),
+    "calibration": Benchmark(
+        "quality.calibration", "Probabilities of RG², softmax, sparsemax and entmax against outcomes on real data."
+    ),
     "public-splits": Benchmark("quality.public_splits", "RG² beside published tables, tuned within a time budget."),
     "rank-budget": Benchmark("quality.rank_budget", "Time and quality against rank: RG², iALS and EASE."),
     "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),

@@ -18,6 +18,7 @@ of interactions of x; items likewise with n_y and M. Weights vary by cell, so ev
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -58,7 +59,7 @@ class Weighted:
     extra: Floats | float  # e, (nnz,)
     targets: Floats | float  # t, (nnz,)
     user_penalty: NDArray[np.float64]  # λ_x, (M,)
-    item_penalty: NDArray[np.float64]  # λ_y, (N,)
+    item_penalties: NDArray[np.float64] | Callable[[], NDArray[np.float64]]  # λ_y, (N,), or what computes them
     constant: float  # the loss of zero factors
     curvature: float = 1.0  # s
     slope: float = 0.0  # h
@@ -70,6 +71,11 @@ class Weighted:
         rows = device_rows(without_weights(self.by_user), device)
         extra, targets = (to_device(values, rows) for values in (self.extra, self.targets))
         return replace(self, by_user=rows, extra=extra, targets=targets)
+
+    @cached_property
+    def item_penalty(self) -> NDArray[np.float64]:
+        """λ_y, (N,); the systems of users do without, so that folding in one user does not cost O(N)."""
+        return self.item_penalties() if callable(self.item_penalties) else self.item_penalties
 
     @cached_property
     def transposed(self) -> Weighted:
@@ -161,11 +167,11 @@ def wrmf_objective(data: Interactions, *, alpha: float, regularization: float) -
     return Weighted(
         data.by_user,
         np.ones(data.n_users),
-        np.ones(data.n_items),
+        np.broadcast_to(np.float64(1), data.n_items),
         alpha * strengths,
         1 + alpha * strengths,
         np.full(data.n_users, float(regularization)),
-        np.full(data.n_items, float(regularization)),
+        np.broadcast_to(np.float64(regularization), data.n_items),
         data.nnz + alpha * float(data.strengths.sum(dtype=np.float64)),
     )
 
@@ -175,15 +181,19 @@ def ials_objective(data: Interactions, *, unobserved_weight: float, regularizati
     check_weighted(data, unobserved_weight=unobserved_weight, regularization=regularization, nu=nu)
     strengths = strengths_of(data)
     per_user = data.by_user.row_lengths + unobserved_weight * data.n_items
-    per_item = np.bincount(data.by_user.indices, minlength=data.n_items) + unobserved_weight * data.n_users
+
+    def item_penalties() -> NDArray[np.float64]:
+        per_item = np.bincount(data.by_user.indices, minlength=data.n_items) + unobserved_weight * data.n_users
+        return regularization * _power(per_item, nu)
+
     return Weighted(
         data.by_user,
         np.full(data.n_users, float(unobserved_weight)),
-        np.ones(data.n_items),
+        np.broadcast_to(np.float64(1), data.n_items),
         strengths,
         strengths,
         regularization * _power(per_user, nu),
-        regularization * _power(per_item, nu),
+        item_penalties,
         float(data.strengths.sum(dtype=np.float64)),
     )
 

@@ -150,6 +150,7 @@ class HistoryScores:
 
     score: Callable[[sparse.csr_array], Scores]  # (B, N)
     is_cold: Callable[[sparse.csr_array], Mask]  # (B,): the history gives no scores
+    are_needed: bool = True  # False: there are scores without histories too
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +178,7 @@ class Ranker:
         For models without vectors: how close all items are to some, (B, N); and, from the history of one user and an
         item, (items of the history, what each adds to the score, what is there without them).
     cold_users
-        For models that are a function of users: which of them the model knows nothing of; by default nobody.
+        For models that are a function of users: which of them the model knows nothing of; by default none.
     on_device
         Ranks rows of user vectors on an accelerator, if one is used.
     name
@@ -255,7 +256,8 @@ class Ranker:
         return np.zeros(len(users), dtype=bool) if self.cold_users is None else self.cold_users(users)
 
     def _history_rows(self, users: Positions) -> sparse.csr_array:
-        if not self.seen.nnz:
+        assert self.histories is not None
+        if self.histories.are_needed and not self.seen.nnz:
             raise DataError("the model has no histories of its users", "fold_in their histories")
         return take_rows(self.seen.by_user, users).to_scipy()
 
@@ -266,8 +268,11 @@ class Ranker:
 
     @cached_property
     def popular_scores(self) -> NDArray[np.float32]:
-        """Scores of all items for a cold user, (N,)."""
-        return shares(self.item_popularity) if self.cold_scores is None else self.cold_scores
+        """Scores of all items for a cold user, (N,); pop_y / Σ pop is comparable with the scores of models."""
+        if self.cold_scores is not None:
+            return self.cold_scores
+        share: NDArray[np.float32] = (self.item_popularity / (self.item_popularity.sum() or 1)).astype(np.float32)
+        return share
 
     def ranks(self, allowed: Mask | None) -> Mask | None:
         """Return which of the allowed items can be ranked; None for all."""
@@ -277,14 +282,14 @@ class Ranker:
 
     def for_histories(self, histories: Interactions) -> Ranker:
         """Return the ranker of other users, given their histories over these items; nothing is fitted."""
-        if self.vectors is None and self.histories is not None:
-            return replace(self, users=histories.users, seen=histories)
-        if self.vectors is None or self.vectors.fold_in is None:
-            raise ParameterError(f"{self.name} cannot fold in new users", "choose a model with fold_in")
-        rows = self.vectors.fold_in.rows(histories)
-        if self.vectors.are_on_device:
-            rows = like(self.vectors.users, rows)
-        return replace(self, users=histories.users, seen=histories, vectors=replace(self.vectors, users=rows))
+        vectors = self.vectors
+        if vectors is not None and vectors.fold_in is not None:
+            rows = vectors.fold_in.rows(histories)
+            vectors = replace(vectors, users=like(vectors.users, rows) if vectors.are_on_device else rows)
+        elif self.histories is None:
+            raise ParameterError(f"{self.name} cannot fold in new users", "choose another model, or fit it again")
+        popularity = self.item_popularity  # that of the training data goes on counting
+        return replace(self, users=histories.users, seen=histories, vectors=vectors, popularity=popularity)
 
 
 def ranker_of(model: Rankable) -> Ranker:
@@ -306,14 +311,3 @@ def _of_scorer(model: Any) -> Ranker:
         DeprecationWarning,
     )
     return Ranker(model.users, model.items, model.seen, scores=model.scores, name=name)
-
-
-def shares(counts: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return pop_y / Σ pop: probabilities, comparable with the scores of the models, unlike counts.
-
-    >>> shares(np.array([3.0, 1.0]))
-    array([0.75, 0.25], dtype=float32)
-    """
-    total = counts.sum()
-    share: NDArray[np.float32] = (counts / (total if total > 0 else 1.0)).astype(np.float32)
-    return share
