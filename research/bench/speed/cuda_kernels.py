@@ -256,8 +256,9 @@ def _matrix_variants(system: Any, Q: Any, device: str, case: Row) -> Iterator[Ro
     finally:
         outer_sums.PRECISION, outer_sums.ENTRIES, outer_sums.WIDEST_TILE = before
     matrices, right = outer_sums.row_matrices(checked, Q, 0, last), right_sides(checked, Q)[:last]
-    for size, warps, precision in itertools.product((16, 32), (1, 2, 4), ("tf32x3", "ieee")):
-        shape = {"tile": size, "num_warps": warps, "precision": precision}
+    sizes = ((16, 16, 16, 1), (16, 32, 16, 1), (16, 64, 16, 2), (16, 64, 32, 4), (32, 64, 32, 4))
+    for size, precision in itertools.product(sizes, ("tf32x3", "ieee")):
+        shape = {"tiles_and_warps": size, "precision": precision}
         seconds = _factored(matrices, right, device, shape)
         yield {**case, "part": "factors", "rows": last, **shape, "median_s": seconds}
 
@@ -268,7 +269,7 @@ def _factored(matrices: Any, right: Any, device: str, shape: Row) -> float:
 
     before = batched_cholesky.launch_options, batched_cholesky.PRECISION
     try:
-        batched_cholesky.launch_options = lambda K: (shape["tile"], shape["num_warps"])
+        batched_cholesky.launch_options = lambda K: shape["tiles_and_warps"]
         batched_cholesky.PRECISION = shape["precision"]
         return median_s(lambda: batched_cholesky.factor_solve(matrices.clone(), right.clone()), device, 3)
     finally:

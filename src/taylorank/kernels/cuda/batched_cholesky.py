@@ -26,13 +26,20 @@ def _factor_solve(
     tiles,
     floor,
     NB: tl.constexpr,
+    RB: tl.constexpr,
+    KB: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
-    """Matrix x of (n, K, K) is overwritten by its factors, row x of `right` by the solution, good_x by 1 or 0."""
+    """Matrix x of (n, K, K) is overwritten by its factors, row x of `right` by the solution, good_x by 1 or 0.
+
+    Below the diagonal, RB rows are made at once, from KB earlier columns at a time.
+    """
     number = tl.program_id(0).to(tl.int64)
     A = matrices + number * K * K
     b = right + number * K
     i = tl.arange(0, NB)
+    rows = tl.arange(0, RB)
+    columns = tl.arange(0, KB)
     same = i[:, None] == i[None, :]
     sound = 1
     for J in range(0, tiles):
@@ -43,11 +50,14 @@ def _factor_solve(
         D = tl.where(same & (at >= K)[:, None], 1.0, D)  # unit pivots beyond the width
         floors = floor * tl.sum(tl.where(same, D, 0.0), axis=0)
         rest = tl.load(b + at, mask=inside, other=0.0)
-        for k in range(0, J):
-            left = k * NB + i
-            L = tl.load(A + at[:, None] * K + left[None, :], mask=inside[:, None], other=0.0)
+        for first in range(0, J * NB, KB):
+            left = first + columns
+            done = tl.full([KB], True, tl.int1)
+            if KB > NB:  # else columns end where tiles do, and a mask would make the loads narrower
+                done = left < J * NB
+            L = tl.load(A + at[:, None] * K + left[None, :], mask=inside[:, None] & done[None, :], other=0.0)
             D -= tl.dot(L, tl.trans(L), input_precision=PRECISION)
-            rest -= tl.sum(L * tl.load(b + left)[None, :], axis=1)
+            rest -= tl.sum(L * tl.load(b + left, mask=done, other=0.0)[None, :], axis=1)
         W = tl.where(same, 1.0, 0.0)
         for j in range(0, NB):
             line = tl.sum(tl.where(i[:, None] == j, D, 0.0), axis=0)
@@ -59,32 +69,35 @@ def _factor_solve(
             down = tl.where(i > j, column * scale, 0.0)
             across = tl.where(i > j, line * scale, 0.0)
             D -= down[:, None] * across[None, :]
-            first = scale * tl.sum(tl.where(i[:, None] == j, W, 0.0), axis=0)
-            W = tl.where(i[:, None] == j, first[None, :], W - down[:, None] * first[None, :])
+            top = scale * tl.sum(tl.where(i[:, None] == j, W, 0.0), axis=0)
+            W = tl.where(i[:, None] == j, top[None, :], W - down[:, None] * top[None, :])
         tl.store(b + at, tl.sum(W * rest[None, :], axis=1), mask=inside)
         tl.store(tile, W, mask=inside[:, None] & inside[None, :])
-        for B in range(J + 1, tiles):
-            low = B * NB + i
-            below = (low < K)[:, None]
-            C = tl.load(A + low[:, None] * K + at[None, :], mask=below & inside[None, :], other=0.0)
-            for k in range(0, J):
-                left = k * NB + i
-                upper = tl.load(A + at[:, None] * K + left[None, :], mask=inside[:, None], other=0.0)
-                lower = tl.load(A + low[:, None] * K + left[None, :], mask=below, other=0.0)
+        for low in range((J + 1) * NB, K, RB):
+            below = low + rows
+            panel = A + below[:, None] * K + at[None, :]
+            there = (below < K)[:, None]
+            C = tl.load(panel, mask=there & inside[None, :], other=0.0)
+            for first in range(0, J * NB, KB):
+                left = first + columns
+                done = tl.full([KB], True, tl.int1)
+                if KB > NB:
+                    done = left < J * NB
+                upper = tl.load(A + at[:, None] * K + left[None, :], mask=inside[:, None] & done[None, :], other=0.0)
+                lower = tl.load(A + below[:, None] * K + left[None, :], mask=there & done[None, :], other=0.0)
                 C -= tl.dot(lower, tl.trans(upper), input_precision=PRECISION)
-            L = tl.dot(C, tl.trans(W), input_precision=PRECISION)
-            tl.store(A + low[:, None] * K + at[None, :], L, mask=below & inside[None, :])
+            tl.store(panel, tl.dot(C, tl.trans(W), input_precision=PRECISION), mask=there & inside[None, :])
         tl.debug_barrier()
-    for done in range(0, tiles):
-        J = tiles - 1 - done
+    for step in range(0, tiles):
+        J = tiles - 1 - step
         at = J * NB + i
         inside = at < K
         y = tl.load(b + at, mask=inside, other=0.0)
-        for B in range(J + 1, tiles):
-            low = B * NB + i
-            below = (low < K)[:, None]
-            L = tl.load(A + low[:, None] * K + at[None, :], mask=below & inside[None, :], other=0.0)
-            y -= tl.sum(L * tl.load(b + low, mask=low < K, other=0.0)[:, None], axis=0)
+        for low in range((J + 1) * NB, K, RB):
+            below = low + rows
+            there = below < K
+            L = tl.load(A + below[:, None] * K + at[None, :], mask=there[:, None] & inside[None, :], other=0.0)
+            y -= tl.sum(L * tl.load(b + below, mask=there, other=0.0)[:, None], axis=0)
         W = tl.load(A + at[:, None] * K + at[None, :], mask=inside[:, None] & inside[None, :], other=0.0)
         tl.debug_barrier()
         tl.store(b + at, tl.sum(W * y[:, None], axis=0), mask=inside)
@@ -103,7 +116,7 @@ def factor_solve(matrices: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     count, K = right.shape
     good = torch.empty(count, dtype=torch.int32, device=right.device)
     if count:
-        size, warps = launch_options(K)
+        size, rows, columns, warps = launch_options(K)
         _factor_solve[(count,)](
             matrices,
             right,
@@ -112,6 +125,8 @@ def factor_solve(matrices: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
             -(-K // size),
             SMALLEST_PIVOT,
             NB=size,
+            RB=rows,
+            KB=columns,
             PRECISION=PRECISION,
             num_warps=warps,
             num_stages=1,
@@ -119,9 +134,9 @@ def factor_solve(matrices: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     return good.bool() & torch.isfinite(right).all(dim=1)
 
 
-def launch_options(K: int) -> tuple[int, int]:
-    """Return the width of a tile and the warps of a program: small tiles keep more matrices in flight."""
-    return (16, 1) if K <= 256 else (32, 4)
+def launch_options(K: int) -> tuple[int, int, int, int]:
+    """Return NB, RB, KB and the warps of a program: small tiles keep more matrices in flight."""
+    return (16, 32, 16, 1) if K <= 256 else (32, 64, 32, 4)
 
 
 def _by_torch(matrices: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
