@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -127,3 +128,8 @@ class DeviceRows:
     def check(self) -> None:
         """Raise unless `indptr` rises from 0 to nnz and each index is a column; looked at once."""
         self._checked  # noqa: B018
+
+
+def as_tensor(values: Any) -> torch.Tensor:
+    """Return a tensor of what may be one, an array or a number; an array that may not be written is copied."""
+    return values if isinstance(values, torch.Tensor) else torch.as_tensor(np.require(values, requirements=["W"]))

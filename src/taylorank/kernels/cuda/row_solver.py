@@ -126,7 +126,7 @@ def checked_system(system: RowSystem, factors: torch.Tensor) -> RowSystem:
 
 
 def _checked(values: Any, shape: tuple[int, ...], name: str, like: torch.Tensor) -> torch.Tensor:
-    tensor = torch.as_tensor(values).to(device=like.device, dtype=like.dtype).contiguous()
+    tensor = as_tensor(values).to(device=like.device, dtype=like.dtype).contiguous()
     if tensor.shape != shape:
         raise ParameterError(f"{name} have shape {tuple(tensor.shape)}", f"pass a tensor of shape {shape}")
     _check_finite(tensor, name)
@@ -139,12 +139,12 @@ def _check_finite(tensor: torch.Tensor, name: str) -> None:
 
 
 def _per_row(values: Any, n_rows: int, name: str, like: torch.Tensor) -> torch.Tensor:
-    tensor = torch.as_tensor(values)
+    tensor = as_tensor(values)
     return _checked(tensor.expand(n_rows) if tensor.ndim == 0 else tensor, (n_rows,), name, like)
 
 
 def _per_entry(values: Any, rows: Any, name: str, like: torch.Tensor) -> torch.Tensor | float:
-    tensor = torch.as_tensor(values)
+    tensor = as_tensor(values)
     if tensor.ndim == 0:
         _check_finite(tensor, name)
         return float(tensor)
