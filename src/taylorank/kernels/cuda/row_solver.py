@@ -12,6 +12,7 @@ from taylorank.kernels.cuda import torch_reference
 from taylorank.kernels.cuda.batched_cholesky import factor_solve
 from taylorank.kernels.cuda.compiler import runs_triton
 from taylorank.kernels.cuda.conjugate import by_gradients, right_sides
+from taylorank.kernels.cuda.device_rows import as_tensor
 from taylorank.kernels.cuda.gather import checked_factors, checked_weights
 from taylorank.kernels.cuda.outer_sums import row_matrices
 from taylorank.kernels.row_system import RowSystem, Tilt
