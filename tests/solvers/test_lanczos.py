@@ -67,7 +67,7 @@ def test_to_machine_precision_all_ways_lead_to_one_svd():
 def test_a_kept_state_goes_on_to_the_same_bits(method):
     matrix, states = problem(900, 500, np.float32), []
     whole = METHODS[method](matrix, wanted(40, 0.0, callback=lambda p: states.append(p.state())))
-    assert len(states) > 2
+    assert len(states) >= 2
     for state in states[1:]:
         again = METHODS[method](matrix, wanted(40, 0.0, start=state))
         assert again.right.tobytes() == whole.right.tobytes()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from taylorank.data.csr import CSR
 from taylorank.kernels.aligned import aligned_empty
@@ -48,6 +49,22 @@ def as_double(array: Any) -> Any:
 def empty(array: Any, shape: tuple[int, ...]) -> Any:
     """Return an array, not filled, of the same kind, type and place as `array`."""
     return array.new_empty(shape) if is_tensor(array) else aligned_empty(shape, array.dtype)
+
+
+def normal(array: Any, shape: tuple[int, ...], random_state: int) -> Any:
+    """Return standard normal numbers of the kind, type and place of `array`; each place has its own for a seed."""
+    if not is_tensor(array):
+        return np.random.default_rng(random_state).standard_normal(shape).astype(array.dtype)
+    torch = sys.modules["torch"]
+    generator = torch.Generator(array.device).manual_seed(random_state)
+    return torch.randn(shape, generator=generator, device=array.device, dtype=array.dtype)
+
+
+def triangular_inverse(lower: Any) -> Any:
+    """Return L⁻¹ of a lower triangular matrix."""
+    if is_tensor(lower):
+        return sys.modules["torch"].linalg.solve_triangular(lower, identity(lower), upper=False)
+    return linalg.solve_triangular(lower, identity(lower), lower=True)
 
 
 def identity(square: Any) -> Any:

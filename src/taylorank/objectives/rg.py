@@ -58,7 +58,8 @@ class RG:
 
     interacts: ClassVar[bool]  # whether −½ c_x (q · o_x)² is part of the loss
 
-    by_user: CSR  # a_x √c_x r_xy / (I_x √q_y)
+    rows: CSR  # r_xy
+    row_scale: Floats  # a_x √c_x / I_x, (M,), in the precision of the solution
     proposal: NDArray[np.float64]  # q, (N,)
     context: NDArray[np.float64]  # c, or c + κ, (M,)
     shrinkage: NDArray[np.float64]  # a, (M,)
@@ -75,6 +76,20 @@ class RG:
         c = self.context[self.context > 0]
         is_constant = np.ptp(c) <= 1e-12 * c[0] and np.ptp(self.proposal) <= 1e-12 * self.proposal[0]
         return float(c[0] * self.proposal[0]) if is_constant else None
+
+    @cached_property
+    def by_user(self) -> CSR:
+        """a_x √c_x r_xy / (I_x √q_y)."""
+        weights = np.repeat(self.row_scale, self.rows.row_lengths)
+        if self.rows.weights is not None:
+            weights *= self.rows.weights.astype(weights.dtype, copy=False)
+        weights *= self.column_scale[self.rows.indices]
+        return CSR(self.rows.indptr, self.rows.indices, weights, self.rows.n_columns)
+
+    @property
+    def column_scale(self) -> Floats:
+        """1 / √q, (N,)."""
+        return (1 / np.sqrt(self.proposal)).astype(self.row_scale.dtype)
 
     @cached_property
     def by_item(self) -> CSR:
@@ -172,11 +187,9 @@ def rg_objective(
             "beyond what numbers hold",
             "use exponents nearer to 0",
         )
-    weights = np.repeat(scale.astype(dtype), rows.row_lengths)
-    if not data.is_binary:
-        weights *= data.strengths.astype(dtype, copy=False)
-    weights *= (1 / np.sqrt(q)).astype(dtype)[rows.indices]
-    return kind(CSR(rows.indptr, rows.indices, weights, rows.n_columns), q, context, shrinkage, penalty)
+    strengths = None if data.is_binary else data.strengths
+    observed = CSR(rows.indptr, rows.indices, strengths, rows.n_columns)
+    return kind(observed, scale.astype(dtype), q, context, shrinkage, penalty)
 
 
 def proposal(data: Interactions, exponent: float) -> NDArray[np.float64]:

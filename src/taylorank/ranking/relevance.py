@@ -99,7 +99,8 @@ def _by_comparison(rows: CSR, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
     owners, columns = rows.row_of_entry(), wanted.astype(np.int32)
     for start in range(0, rows.nnz, ENTRIES):
         owner = owners[start : start + ENTRIES]
-        entry, rank = np.nonzero(columns[owner] == rows.indices[start : start + ENTRIES, None])
+        hits = np.flatnonzero(columns[owner] == rows.indices[start : start + ENTRIES, None])
+        entry, rank = np.divmod(hits, wanted.shape[1])
         found[owner[entry], rank] = True
     return found
 

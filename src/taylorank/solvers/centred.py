@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR
 from taylorank.kernels import aligned_empty, gather_sum
-from taylorank.kernels.arrays import to_numpy
+from taylorank.kernels.arrays import namespace, to_numpy
 from taylorank.kernels.dispatch import is_tensor
 
 STRIP = 1024
@@ -83,7 +83,7 @@ def subtract_outer(
 ) -> NDArray[Any]:
     """Return X − column rowᵀ, in `out` if given, which may be X."""
     if is_tensor(block):
-        rest: NDArray[Any] = block - column[:, None] * row
+        rest: NDArray[Any] = namespace(block).addr(block, column, row, alpha=-1)
         return rest
     if out is None:
         out = aligned_empty(block.shape, block.dtype)

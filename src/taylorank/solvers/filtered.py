@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.kernels import gram
-from taylorank.kernels.arrays import like, namespace, squared_lengths, to_numpy
+from taylorank.kernels.arrays import like, namespace, normal, squared_lengths, to_numpy, triangular_inverse
 from taylorank.solvers.centred import CentredMatrix
 from taylorank.solvers.svd import Progress, Svd, SvdState, Wanted, triplets, warn_of_rounding
 
@@ -41,7 +41,7 @@ LEAST_PIVOT = 1e-5  # of columns of length 1; in float32 what is below holds not
 
 def basis_size(count: int) -> int:
     """How many columns the block has."""
-    return count + max(16, count // 8)
+    return count + max(32, count // 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,22 +57,24 @@ def solve(matrix: CentredMatrix, wanted: Wanted) -> Svd:
     """Return the leading triplets of a matrix with more rows than columns."""
     count, goal = wanted.count, wanted.goal(matrix.dtype)
     state = wanted.start or _first_state(matrix, wanted)
-    block, passes, best = like(matrix.right, state.arrays["block"]), int(state.numbers["passes"]), np.inf
+    block = like(matrix.right, state.arrays["block"])
+    passes, done, best = int(state.numbers["passes"]), int(state.numbers["done"]), state.numbers["best"]
     for _ in range(MAX_STEPS):
         ritz = rayleigh_ritz(matrix, block)
-        before, passes = SvdState({"block": block}, {"passes": passes}), passes + 1
+        before, passes = SvdState({"block": block}, {"passes": passes, "done": done, "best": best}), passes + 1
         residuals = ritz.residuals[:count]
         if wanted.stops(Progress(passes, float(residuals.max()), partial(_on_host, before))):
             return triplets(matrix, ritz.right[:, :count], passes=passes + 1, goal=goal)
         worst = float(goal.excess(ritz.squares[:count], residuals).max())
+        rate = None if done == 0 or worst >= best else math.log(best / worst) / done  # damping of one product
         if worst <= 1 or worst > 0.7 * best:  # there, or only rounding is left
             break
-        filters, degree = _plan(ritz.squares, count, worst)
+        filters, degree = _plan(ritz.squares, count, worst, rate)
         if wanted.max_passes is not None:
             filters = min(filters, max(1, (wanted.max_passes - passes) // degree))
-        block, best = ritz.right, worst
-        for _ in range(filters):
-            block = orthonormal(chebyshev(matrix, block, _bound(ritz.squares), degree))
+        done, block, best = filters * degree, ritz.right, worst
+        for left in reversed(range(filters)):
+            block = orthonormal(chebyshev(matrix, block, _bound(ritz.squares), degree), 1 if left else 2)
         passes += filters * degree
     found = triplets(matrix, ritz.right[:, :count], passes=passes + 1, goal=goal)
     warn_of_rounding(found, wanted)
@@ -85,15 +87,14 @@ def _on_host(state: SvdState) -> SvdState:
 
 def _first_state(matrix: CentredMatrix, wanted: Wanted) -> SvdState:
     """A random block, multiplied and filtered a few times."""
-    shape = (matrix.shape[1], basis_size(wanted.count))
-    noise = np.random.default_rng(wanted.random_state).standard_normal(shape, dtype=np.float32)
-    block, passes = orthonormal(product(matrix, like(matrix.right, noise))), 1
+    noise = normal(matrix.right, (matrix.shape[1], basis_size(wanted.count)), wanted.random_state)
+    block, passes = orthonormal(product(matrix, noise)), 1
     for _ in range(FIRST_FILTERS):
         squares = np.sort(squared_lengths(matrix.apply(block)))[::-1]
         degree = _degree(squares, MIXED_GROWTH)
         block = orthonormal(chebyshev(matrix, block, _bound(squares), degree))
         passes += degree + 1
-    return SvdState({"block": block}, {"passes": passes})
+    return SvdState({"block": block}, {"passes": passes, "done": 0, "best": np.inf})
 
 
 def product(matrix: CentredMatrix, block: Array) -> Array:
@@ -113,12 +114,16 @@ def _degree(squares: NDArray[np.float64], growth: float) -> int:
     return int(np.clip(np.log(2 * growth) / rate, 1, MAX_DEGREE))
 
 
-def _plan(squares: NDArray[np.float64], count: int, excess: float) -> tuple[int, int]:
-    """Return how many filters of which degree should divide the worst residual by `excess`."""
+def _plan(squares: NDArray[np.float64], count: int, excess: float, rate: float | None) -> tuple[int, int]:
+    """Return how many filters of which degree should divide the worst residual by `excess`.
+
+    `rate` is the logarithm of the damping by one product, as seen; before that is known, half of what it would be if
+    the smallest Ritz value had converged.
+    """
     degree = _degree(squares, SORTED_GROWTH)
-    ratio = squares[count - 1] / _bound(squares)
-    per_filter = degree * math.acosh(max(2 * ratio - 1, 1 + 1e-12))  # logarithm of the damping
-    needed = (math.log(max(excess, 1.0)) + 1) / max(per_filter, 1e-6)
+    if rate is None:
+        rate = 0.5 * math.acosh(max(2 * squares[count - 1] / _bound(squares) - 1, 1 + 1e-12))
+    needed = (math.log(max(excess, 1.0)) + 0.3) / max(degree * rate, 1e-6)
     return int(np.clip(math.ceil(needed), 1, MOST_FILTERS)), degree
 
 
@@ -137,19 +142,26 @@ def rayleigh_ritz(matrix: CentredMatrix, block: Array) -> Ritz:
 
 def chebyshev(matrix: CentredMatrix, block: Array, bound: float, degree: int) -> Array:
     """T_d(2 SᵀS / β − I) X by the three-term recurrence."""
-    before, now = block, product(matrix, block) * (2 / bound) - block
+    before, now = block, product(matrix, block)
+    now *= 2 / bound
+    now -= block
     for _ in range(degree - 1):
-        before, now = now, (product(matrix, now) * (2 / bound) - now) * 2 - before
+        after = product(matrix, now)
+        after *= 4 / bound
+        after -= 2 * now
+        after -= before
+        before, now = now, after
     return now
 
 
-def orthonormal(block: Array) -> Array:
-    """Return an orthonormal basis of the span, leading columns first, by Cholesky factors of the Gram matrix, twice.
+def orthonormal(block: Array, times: int = 2) -> Array:
+    """Return an orthonormal basis of the span, leading columns first, by Cholesky factors of the Gram matrix.
 
-    Where columns depend on each other, by Householder's reflections, which are slower and need no independence.
+    Twice, for the first is as inexact as the columns are dependent; between filters once is enough. Where columns
+    depend on each other, by Householder's reflections, which are slower and need no independence.
     """
     xp = namespace(block)
-    for _ in range(2):
+    for _ in range(times):
         norms = np.sqrt(squared_lengths(block))
         block = block / like(block, np.where(norms > 0, norms, 1.0))
         try:
@@ -158,5 +170,5 @@ def orthonormal(block: Array) -> Array:
             return xp.linalg.qr(block)[0]
         if float(xp.diagonal(lower).min()) < LEAST_PIVOT:
             return xp.linalg.qr(block)[0]
-        block = block @ like(block, xp.linalg.inv(lower).T)
+        block = block @ like(block, triangular_inverse(lower).T)
     return block

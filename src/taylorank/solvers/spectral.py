@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
-from taylorank.kernels.arrays import device_rows, like
+from taylorank.kernels.arrays import device_rows, like, to_device
 from taylorank.objectives import RG
 from taylorank.solvers.centred import CentredMatrix
 from taylorank.solvers.needs import check_allowed
@@ -110,11 +110,13 @@ def scaled_matrix(objective: RG, *, device: str | None = None) -> CentredMatrix:
     """S' = B − a √c √qᵀ as a product, of NumPy's arrays or of tensors on a device."""
     left, right = objective.centre, np.sqrt(objective.proposal)
     if device is None:
-        assert objective.by_user.weights is not None
-        dtype = objective.by_user.weights.dtype
+        dtype = objective.row_scale.dtype
         return CentredMatrix(objective.by_user, objective.by_item, left.astype(dtype), right.astype(dtype))
-    rows = device_rows(objective.by_user, device)
-    return CentredMatrix(rows, rows.transpose(), like(rows.weights, left), like(rows.weights, right))
+    rows = device_rows(objective.rows, device)
+    scale, per_column = (to_device(part, device) for part in (objective.row_scale, objective.column_scale))
+    weights = scale[rows.row_of_entry()] * per_column[rows.indices]
+    rows = rows.with_weights(weights if rows.weights is None else weights * rows.weights)
+    return CentredMatrix(rows, rows.transpose(), like(weights, left), like(weights, right))
 
 
 def unscaled(objective: RG, P: Floats, Q: Floats, in_place: bool) -> tuple[Floats, Floats]:
