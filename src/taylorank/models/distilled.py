@@ -30,6 +30,7 @@ from taylorank.models.teacher import fitted_teacher, from_settled, settled_teach
 from taylorank.models.teacher_lists import history_lists, teacher_lists
 from taylorank.ranking import Ranker, Vectors
 from taylorank.ranking.explanation import contributions_of
+from taylorank.ranking.ranker import ranker_of
 from taylorank.torch_extra import uses_cuda
 
 LEAST_TEMPERATURE = 0.03  # below, e^(−2/T) is nothing in single precision
@@ -161,24 +162,19 @@ class Distilled(FactorModel, Recommender):
             raise ParameterError("learning_rate=0 teaches nothing", "give a number > 0, such as 0.01")
 
     def _teach(self, teacher: Any, monitor: FitMonitor) -> None:
-        on_device = uses_cuda(self.device)
-        lists = teacher_lists(teacher.ranker, top=self.top, sharpness=self.sharpness)
+        device = "cuda" if uses_cuda(self.device) else "cpu"
+        lists = teacher_lists(ranker_of(teacher), top=self.top, sharpness=self.sharpness, device=device)
         start = student_start(teacher, lists, factors=self.factors, random_state=self.random_state)
         plan = self._plan(lists)
-        if on_device:
-            from taylorank.models.student_torch import TorchDescent
-
-            descent: Any = TorchDescent(plan, *start, device="cuda")
-        else:
-            descent = Descent(plan, *start)
+        descent = _descent(plan, start, device)
         for epoch, batches in enumerate(plan.batches(), 1):
             loss = sum(descent.learn(batch) for batch in batches) / float(plan.weights.sum())
-            step = Step(
-                epoch, loss_of=lambda value=loss: value, snapshot=lambda: self._with(descent.snapshot()), with_loss=True
-            )
-            if monitor.after(step):
+            if monitor.after(self._step(epoch, loss, descent)):
                 break
         self.user_factors_, self.item_factors_, self.item_biases_ = descent.snapshot()
+
+    def _step(self, epoch: int, loss: float, descent: Any) -> Step:
+        return Step(epoch, loss_of=lambda: loss, snapshot=lambda: self._with(descent.snapshot()), with_loss=True)
 
     def _plan(self, lists: Any) -> Plan:
         weights = user_weights(self.train_.by_user.row_lengths, lists)
@@ -225,25 +221,33 @@ class Distilled(FactorModel, Recommender):
                 offsets=biases if self.bias else None,
                 fold_in=fold_in,
             ),
-            contributions=None if teacher is None else partial(contributions_of, teacher.ranker),
+            contributions=None if teacher is None else partial(contributions_of, ranker_of(teacher)),
         )
 
     def _lists_of(self, histories: Interactions) -> Any:
         """What the teacher says of new users."""
-        folded = self.teacher_.ranker.for_histories(histories)
+        folded = ranker_of(self.teacher_).for_histories(histories)
         return teacher_lists(folded, top=self.top, sharpness=self.sharpness)
 
-    def save(
-        self, path: str | os.PathLike[str], *, with_seen: bool = True, keep_teacher: bool = False
-    ) -> None:
+    def save(self, path: str | os.PathLike[str], *, with_seen: bool = True, keep_teacher: bool = False) -> None:
         """Write the model to one file, atomically; without its teacher unless `keep_teacher`.
 
-        The teacher is large and serves two things only: without it `fold_in` teaches new users by their histories alone,
-        π_xy = r_xy / I_x, and `explain` is refused. It is kept without its users.
+        The teacher is large and serves two things only: without it `fold_in` teaches new users by their histories
+        alone, π_xy = r_xy / I_x, and `explain` is refused. It is kept without its users.
         """
         from taylorank.models.storage import save_model
 
         teacher = self.__dict__.get("teacher_") if keep_teacher else None
         if keep_teacher and teacher is None:
             raise ParameterError("this model has no teacher to keep", "fit it, or load a file that has one")
-        save_model(self, path, with_seen=with_seen, parts={} if teacher is None else {"teacher_": without_users(teacher)})
+        save_model(
+            self, path, with_seen=with_seen, parts={} if teacher is None else {"teacher_": without_users(teacher)}
+        )
+
+
+def _descent(plan: Plan, start: tuple[Floats, Floats], device: str) -> Any:
+    if device == "cpu":
+        return Descent(plan, *start)
+    from taylorank.models.student_torch import TorchDescent
+
+    return TorchDescent(plan, *start, device=device)

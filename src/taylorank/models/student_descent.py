@@ -40,8 +40,8 @@ class Descent:
         unit_adam(raw, users, by_users, moments, rate=rate, epsilon=epsilon, decays=DECAYS)
         for whole, part in zip(self.users.arrays, (raw, users, *moments), strict=True):
             whole[batch] = part
-        raw, unit, *moments_of_items = self.items.arrays
-        unit_adam(raw, unit, by_items, tuple(moments_of_items), rate=rate, epsilon=epsilon, decays=DECAYS)
+        raw, unit, first, second = self.items.arrays
+        unit_adam(raw, unit, by_items, (first, second), rate=rate, epsilon=epsilon, decays=DECAYS)
         if self.plan.bias:
             _adam(self.biases, by_biases, self._bias_moments, rate)
         self._note_step(batch, rate)
@@ -100,8 +100,8 @@ def gradients(
 ) -> tuple[float, Singles, Singles, Singles]:
     """Return the loss of a batch and its gradients by u (B, K), v (N, K) and b (N,), for unit vectors u and v.
 
-    With p = softmax(s): by u_x it is w_x (Σ_y p_xy v_y − Σ_y π_xy v_y) / T, by v_y Σ_x w_x (p_xy − π_xy) u_x / T, by b_y
-    Σ_x w_x (p_xy − π_xy). No s is above 1/T + max b, which is taken off before the exponential.
+    With p = softmax(s): by u_x it is w_x (Σ_y p_xy v_y − Σ_y π_xy v_y) / T, by v_y Σ_x w_x (p_xy − π_xy) u_x / T, by
+    b_y Σ_x w_x (p_xy − π_xy). No s is above 1/T + max b, which is taken off before the exponential.
     """
     weights, scale = plan.weights[batch], 1 / plan.temperature
     lists = take_rows(plan.lists, batch)

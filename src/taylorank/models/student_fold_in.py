@@ -4,8 +4,8 @@
 
 Each step passes once over all items, which gives f and its gradient exactly. The second derivative is Cov_p(v) / T²
 under p = softmax(u·v / T + b); a covariance over all items would cost N K² for each user, so the items outside the
-user's list, which have little of p together, are taken to be distributed by popularity. The result does not depend on it:
-steps that do not lower f are halved, and at the minimum the gradient decides.
+user's list, which have little of p together, are taken to be distributed by popularity. The result does not depend on
+it: steps that do not lower f are halved, and at the minimum the gradient decides.
 """
 
 from __future__ import annotations

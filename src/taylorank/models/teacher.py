@@ -23,7 +23,7 @@ def unfitted(teacher: Any) -> Any:
 
 
 def fitted_teacher(teacher: Any, data: Interactions) -> Any:
-    """Return the teacher of the users of `data`: itself if it was fitted to them or has folded them in, else a fitted copy.
+    """Return the teacher of the users of `data`: itself if it was fitted to them or folded them in, else a fitted copy.
 
     A model from outside that is only a `ranker` has to be of these users and items.
     """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import ItemVectors, top_k, top_k_scores
-from taylorank.ranking import Ranker
+from taylorank.ranking import Ranker, Vectors
 from taylorank.ranking.ranker import Best, Positions
 
 BLOCK_USERS = 4096  # whose lists are made at a time
 BLOCK_CELLS = 1 << 24  # scores held at a time, of teachers without vectors
 
 
-def teacher_lists(ranker: Ranker, *, top: int, sharpness: float) -> CSR:
+def teacher_lists(ranker: Ranker, *, top: int, sharpness: float, device: str = "cpu") -> CSR:
     """Return π (M, N), rows of at most `top` entries: π_xy ∝ max(p_xy, 0)^β on the best items of x, Σ_y π_xy = 1.
 
     p are the teacher's scores, β the sharpness. Items that x has seen are among them: they are what the teacher is
-    surest of. A user of whom the teacher knows nothing, or whose scores are all ≤ 0, has an empty row.
+    surest of. A user of whom the teacher knows nothing, or whose scores are all ≤ 0, has an empty row. `device` is
+    where scores are computed: "cpu", or what torch calls it.
     """
     lengths, items, shares = [], [], []
-    for ids, scores in _best(ranker, min(top, len(ranker.items))):
-        weights = _sharpened(scores, sharpness)
+    for ids, scores in _best(ranker, min(top, len(ranker.items)), device):
         order = np.argsort(ids, axis=1)  # ascending, as kernels like their rows
-        ids, weights = (np.take_along_axis(values, order, axis=1) for values in (ids, weights))
+        weights = np.take_along_axis(_sharpened(scores, sharpness), order, axis=1)
         kept = weights > 0
         lengths.append(kept.sum(axis=1))
-        items.append(ids[kept].astype(np.int32))
+        items.append(np.take_along_axis(ids, order, axis=1)[kept].astype(np.int32))
         shares.append(weights[kept].astype(np.float32))
     indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))) if lengths else np.zeros(1, dtype=np.int64)
     if not indptr[-1]:
@@ -60,10 +60,9 @@ def _sharpened(scores: NDArray[np.float32], sharpness: float) -> NDArray[np.floa
     return shares
 
 
-def _best(ranker: Ranker, top: int) -> Iterator[Best]:
+def _best(ranker: Ranker, top: int, device: str) -> Iterator[Best]:
     """The best items of all users and their scores, block by block; padding where the teacher knows nothing."""
-    best_of = _by_vectors(ranker) if ranker.vectors is not None and ranker.vectors.are_products else _by_scores(ranker)
-    size = BLOCK_USERS if ranker.vectors is not None else max(1, BLOCK_CELLS // len(ranker.items))
+    best_of, size = _best_of(ranker, device)
     for start in range(0, len(ranker.users), size):
         users = np.arange(start, min(start + size, len(ranker.users)))
         ids, scores = best_of(users, top)
@@ -71,10 +70,20 @@ def _best(ranker: Ranker, top: int) -> Iterator[Best]:
         yield ids, scores
 
 
-def _by_vectors(ranker: Ranker) -> Any:
+def _best_of(ranker: Ranker, device: str) -> tuple[Callable[[Positions, int], Best], int]:
+    """What finds the best items of some users, and of how many at a time."""
+    held = max(1, BLOCK_CELLS // len(ranker.items))
+    if ranker.vectors is None or not ranker.vectors.are_products:
+        return partial(_by_scores, ranker), min(BLOCK_USERS, held)
+    if device != "cpu":
+        from taylorank.models.student_torch import best_on_device
+
+        return best_on_device(ranker, device), min(BLOCK_USERS, held)
+    return _by_vectors(ranker, ranker.vectors), BLOCK_USERS
+
+
+def _by_vectors(ranker: Ranker, vectors: Vectors) -> Callable[[Positions, int], Best]:
     """By inner products; coordinates that are 0 for every item, as a threshold leaves them, are left out."""
-    vectors = ranker.vectors
-    assert vectors is not None
     live = vectors.items.factors.any(axis=0)
     items = vectors.items if live.all() else ItemVectors(vectors.items.factors[:, live])
 
@@ -85,11 +94,8 @@ def _by_vectors(ranker: Ranker) -> Any:
     return best_of
 
 
-def _by_scores(ranker: Ranker) -> Any:
-    def best_of(users: Positions, top: int) -> Best:
-        scores = np.array(ranker.scores_of(users), dtype=np.float32)
-        if ranker.rankable is not None:
-            scores[:, ~ranker.rankable] = -np.inf
-        return top_k_scores(scores, top)
-
-    return best_of
+def _by_scores(ranker: Ranker, users: Positions, top: int) -> Best:
+    scores = np.array(ranker.scores_of(users), dtype=np.float32)
+    if ranker.rankable is not None:
+        scores[:, ~ranker.rankable] = -np.inf
+    return top_k_scores(scores, top)

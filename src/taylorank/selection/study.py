@@ -132,7 +132,7 @@ class Study:
 
     def new_model(self, params: dict[str, Any]) -> Recommender:
         """Return an unfitted model with the parameters of `base`, changed by `params`."""
-        return type(self.base)(**self.base.get_params()).set_params(**params)
+        return type(self.base)(**self.base.get_params(deep=False)).set_params(**params)
 
     def tried(
         self,
