@@ -147,7 +147,8 @@ class Distilled(FactorModel, Recommender):
             self.teacher_ = teacher
             if held_out is not None:
                 monitor.valid = held_out
-                monitor.history[-1]["metric"] = monitor.measure(self)
+                last = monitor.history[-1] if monitor.history else {}
+                monitor.history.append({**last, "metric": monitor.measure(self)})
             self.history_ = monitor.history
         return self
 
@@ -156,8 +157,11 @@ class Distilled(FactorModel, Recommender):
         check_whole(self.top, "top")
         check_number(self.sharpness, "sharpness", least=0.0)
         check_number(self.temperature, "temperature", least=LEAST_TEMPERATURE)
+        check_whole(self.batch_size, "batch_size")
         if self.steps is not None:
             check_whole(self.steps, "steps")
+        if not isinstance(self.bias, bool | np.bool_):
+            raise ParameterError(f"bias={self.bias!r} is not True or False", "give one of them")
         if self.learning_rate == 0:
             raise ParameterError("learning_rate=0 teaches nothing", "give a number > 0, such as 0.01")
 
@@ -165,6 +169,10 @@ class Distilled(FactorModel, Recommender):
         device = "cuda" if uses_cuda(self.device) else "cpu"
         lists = teacher_lists(ranker_of(teacher), top=self.top, sharpness=self.sharpness, device=device)
         start = student_start(teacher, lists, factors=self.factors, random_state=self.random_state)
+        if not lists.nnz:  # nobody has a history that tells items apart: the popular items are all there is
+            self.user_factors_, self.item_factors_ = np.zeros_like(start[0]), start[1]
+            self.item_biases_ = np.zeros(len(start[1]), dtype=np.float32)
+            return
         plan = self._plan(lists)
         descent = _descent(plan, start, device)
         for epoch, batches in enumerate(plan.batches(), 1):

@@ -25,16 +25,17 @@ def teacher_lists(ranker: Ranker, *, top: int, sharpness: float, device: str = "
     surest of. A user of whom the teacher knows nothing, or whose scores are all ≤ 0, has an empty row. `device` is
     where scores are computed: "cpu", or what torch calls it.
     """
-    lengths, items, shares = [], [], []
+    lengths, items, shares, known = [], [], [], 0
     for ids, scores in _best(ranker, min(top, len(ranker.items)), device):
         order = np.argsort(ids, axis=1)  # ascending, as kernels like their rows
         weights = np.take_along_axis(_sharpened(scores, sharpness), order, axis=1)
         kept = weights > 0
+        known += np.isfinite(scores).any(axis=1).sum()
         lengths.append(kept.sum(axis=1))
         items.append(np.take_along_axis(ids, order, axis=1)[kept].astype(np.int32))
         shares.append(weights[kept].astype(np.float32))
     indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))) if lengths else np.zeros(1, dtype=np.int64)
-    if not indptr[-1]:
+    if known and not indptr[-1]:
         raise ParameterError(
             f"no score of the teacher {ranker.name} is above 0", "choose one whose scores are shares, such as RG2"
         )
