@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
-from taylorank.kernels import gather_sum, softmax_sums
+from taylorank.kernels import gather_sum, gram, softmax_sums
 from taylorank.ranking.rows import take_rows
 
 Doubles = NDArray[np.float64]
 STEPS = 12
 BLOCK_USERS = 256  # folded in at a time, each with a K × K matrix
-NEAR = 1e-4  # length of the gradient along the sphere, by u · T, at which a user is done
+NEAR = 1e-3  # length of the gradient along the sphere, times T, at which a user is done
+LONGEST = 0.5  # step, on a sphere of radius 1
 RIDGE = 1e-3  # of the mean of the diagonal, added to it
 
 
@@ -60,23 +61,23 @@ class StudentFoldIn:
         )
 
     def _solved(self, lists: CSR) -> Doubles:
+        """Newton steps of all rows together; a row that is near its minimum rests."""
         wanted = gather_sum(lists, self.items).astype(np.float64)  # Σ_y π_y v_y, (B, K)
-        best = _unit(wanted)
+        best = _unit(wanted - self._popular[0])
         now = self._measured(best, wanted)
         step, scale = self._newton(best, now, lists), np.ones((len(best), 1))
         for _ in range(STEPS):
-            open_ = np.linalg.norm(now.slope, axis=1) * self.temperature > NEAR
-            if not open_.any():
+            rows = np.flatnonzero(np.linalg.norm(now.slope, axis=1) * self.temperature > NEAR)
+            if not len(rows):
                 break
-            tried = _unit(best + scale * step)
-            after = self._measured(tried, wanted)
-            better = open_ & (after.loss <= now.loss)
-            best[better] = tried[better]
-            now = now.where(better, after)
-            scale = np.where(better[:, None], 1.0, scale / 2)
-            if better.any():
-                rows = np.flatnonzero(better)
-                step[rows] = self._newton(best[rows], now.at(rows), take_rows(lists, rows))
+            tried = _unit(best[rows] + scale[rows] * step[rows])
+            after = self._measured(tried, wanted[rows])
+            better = after.loss <= now.loss[rows]
+            moved = rows[better]
+            scale[rows[~better]] /= 4
+            scale[moved], best[moved] = 1.0, tried[better]
+            now.put(moved, after.at(better))
+            step[moved] = self._newton(best[moved], now.at(moved), take_rows(lists, moved))
         return best
 
     def _measured(self, u: Doubles, wanted: Doubles) -> _Point:
@@ -102,7 +103,8 @@ class StudentFoldIn:
             H[np.diag_indices(len(H))] += max(-at.across[x], 0.0) + RIDGE * np.trace(H) / len(H)
             d, n = np.linalg.solve(H, np.stack((at.slope[x], u[x]), axis=1)).T
             steps[x] = n * (u[x] @ d) / (u[x] @ n) - d
-        return steps
+        lengths = np.linalg.norm(steps, axis=1, keepdims=True)
+        return steps * np.minimum(1.0, LONGEST / np.maximum(lengths, LONGEST))
 
     def _curvature(self, u: Doubles, log_total: float, listed: NDArray[np.int32]) -> Doubles:
         """Cov(v) / T² with p of the listed items and the rest of p by popularity."""
@@ -110,7 +112,7 @@ class StudentFoldIn:
         p = np.exp(np.minimum(v @ u / self.temperature + self.biases[listed] - log_total, 0.0))
         rest = max(1.0 - p.sum(), 0.0)
         mean, square = self._popular
-        second = (v * p[:, None]).T @ v + rest * square
+        second = gram(v * np.sqrt(p)[:, None]) + rest * square
         first = p @ v + rest * mean
         curvature: Doubles = (second - np.outer(first, first)) / self.temperature**2
         return curvature
@@ -129,16 +131,13 @@ class _Point:
     across: Doubles  # (B,)
     logs: Doubles  # (B,)
 
-    def where(self, better: NDArray[np.bool_], other: _Point) -> _Point:
-        """Take the rows of `other` that are better."""
-        return _Point(
-            np.where(better, other.loss, self.loss),
-            np.where(better[:, None], other.slope, self.slope),
-            np.where(better, other.across, self.across),
-            np.where(better, other.logs, self.logs),
-        )
+    def put(self, rows: NDArray[Any], other: _Point) -> None:
+        """Replace these rows."""
+        self.loss[rows], self.slope[rows] = other.loss, other.slope
+        self.across[rows], self.logs[rows] = other.across, other.logs
 
     def at(self, rows: NDArray[Any]) -> _Point:
+        """Return these rows."""
         return _Point(self.loss[rows], self.slope[rows], self.across[rows], self.logs[rows])
 
 
