@@ -29,12 +29,14 @@ constexpr std::int64_t most_strips = 8;
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 
-// The columns (count, width) in both layouts, see softmax_sums.hpp.
+// The columns (count, width) in both layouts, see softmax_sums.hpp; once for many calls.
 class Columns {
    public:
     Columns(const float* from, const float* offsets, std::int64_t count, std::int64_t width,
             const SoftmaxSumsLevel& level, int threads)
-        : count(round_up(count, level.column_lanes)),
+        : level(level),
+          width(width),
+          count(round_up(count, level.column_lanes)),
           stride(round_up(width, level.lanes)),
           panels(this->count * width),
           rows(this->count * stride),
@@ -53,9 +55,17 @@ class Columns {
         });
     }
 
-    std::int64_t count, stride;
+    const SoftmaxSumsLevel& level;
+    const std::int64_t width, count, stride;
     Floats panels, rows, offsets;
 };
+
+// A thread costs as much as about this many operations.
+constexpr double least_share = 4e6;
+
+int useful_threads(int threads, double operations) {
+    return static_cast<int>(std::min<double>(threads, 1 + operations / least_share));
+}
 
 // Shares of whole strips, a few for each thread and about equal, so that no thread waits long for another.
 void run_softmax_sums(const SoftmaxSums& problem, const SoftmaxSumsLevel& level, int threads) {
@@ -74,22 +84,18 @@ void run_softmax_sums(const SoftmaxSums& problem, const SoftmaxSumsLevel& level,
     });
 }
 
-void softmax_sums(Matrix<const float> rows, Line<const float> row_offsets, Matrix<const float> columns,
-                  Line<const float> column_offsets, float scale, Line<float> totals, Matrix<float> sums,
-                  const std::string& level_name, int threads) {
+void softmax_sums(Matrix<const float> rows, Line<const float> row_offsets, const Columns& columns, float scale,
+                  Line<float> totals, Matrix<float> sums, int threads) {
     const nb::gil_scoped_release unlocked;
-    if (row_offsets.shape(0) != rows.shape(0) || column_offsets.shape(0) != columns.shape(0) ||
-        columns.shape(1) != rows.shape(1) || totals.shape(0) != rows.shape(0) || sums.shape(0) != rows.shape(0) ||
-        sums.shape(1) != rows.shape(1))
+    const auto count = static_cast<std::int64_t>(rows.shape(0));
+    if (row_offsets.shape(0) != rows.shape(0) || static_cast<std::int64_t>(rows.shape(1)) != columns.width ||
+        totals.shape(0) != rows.shape(0) || sums.shape(0) != rows.shape(0) || sums.shape(1) != rows.shape(1))
         throw std::invalid_argument("rows, columns, offsets and results do not fit");
-    const SoftmaxSumsLevel& level = *level_named(level_name).softmax_sums;
-    const auto width = static_cast<std::int64_t>(rows.shape(1));
-    const Columns laid(columns.data(), column_offsets.data(), static_cast<std::int64_t>(columns.shape(0)), width,
-                       level, threads);
-    run_softmax_sums({rows.data(), static_cast<std::int64_t>(rows.shape(0)), row_offsets.data(), width, scale,
-                      laid.panels.data(), laid.rows.data(), laid.offsets.data(), laid.count, laid.stride,
-                      totals.data(), sums.data()},
-                     level, threads);
+    const double operations = 4.0 * static_cast<double>(count * columns.count * columns.width);
+    run_softmax_sums({rows.data(), count, row_offsets.data(), columns.width, scale, columns.panels.data(),
+                      columns.rows.data(), columns.offsets.data(), columns.count, columns.stride, totals.data(),
+                      sums.data()},
+                     columns.level, useful_threads(threads, operations));
 }
 
 void unit_adam(Matrix<float> raw, Matrix<float> unit, Matrix<const float> gradient, Matrix<float> first,
@@ -106,7 +112,8 @@ void unit_adam(Matrix<float> raw, Matrix<float> unit, Matrix<const float> gradie
                            static_cast<std::int64_t>(raw.shape(1)), rate, epsilon, decay_first, decay_second};
     const UnitAdamRows kernel = level_named(level_name).unit_adam;
     constexpr std::int64_t together = 512;
-    parallel_for((count + together - 1) / together, threads, [&](std::int64_t task) {
+    const int useful = useful_threads(threads, 16.0 * static_cast<double>(raw.size()));
+    parallel_for((count + together - 1) / together, useful, [&](std::int64_t task) {
         kernel(problem, task * together, std::min((task + 1) * together, count));
     });
 }
@@ -114,9 +121,21 @@ void unit_adam(Matrix<float> raw, Matrix<float> unit, Matrix<const float> gradie
 }  // namespace
 
 void bind_softmax_sums(nb::module_& module) {
-    module.def("softmax_sums", softmax_sums, "rows"_a.noconvert(), "row_offsets"_a.noconvert(),
-               "columns"_a.noconvert(), "column_offsets"_a.noconvert(), "scale"_a, "totals"_a.noconvert(),
-               "sums"_a.noconvert(), "level"_a, "threads"_a);
+    nb::class_<Columns>(module, "SoftmaxColumns")
+        .def(
+            "__init__",
+            [](Columns* place, Matrix<const float> columns, Line<const float> offsets, const std::string& level,
+               int threads) {
+                const nb::gil_scoped_release unlocked;
+                if (offsets.shape(0) != columns.shape(0))
+                    throw std::invalid_argument("columns and offsets differ in number");
+                new (place) Columns(columns.data(), offsets.data(), static_cast<std::int64_t>(columns.shape(0)),
+                                    static_cast<std::int64_t>(columns.shape(1)), *level_named(level).softmax_sums,
+                                    useful_threads(threads, 4.0 * static_cast<double>(columns.size())));
+            },
+            "columns"_a.noconvert(), "offsets"_a.noconvert(), "level"_a, "threads"_a);
+    module.def("softmax_sums", softmax_sums, "rows"_a.noconvert(), "row_offsets"_a.noconvert(), "columns"_a, "scale"_a,
+               "totals"_a.noconvert(), "sums"_a.noconvert(), "threads"_a);
     module.def("unit_adam", unit_adam, "raw"_a.noconvert(), "unit"_a.noconvert(), "gradient"_a.noconvert(),
                "first"_a.noconvert(), "second"_a.noconvert(), "rate"_a, "epsilon"_a, "decay_first"_a,
                "decay_second"_a, "level"_a, "threads"_a);

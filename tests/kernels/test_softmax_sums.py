@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taylorank.errors import ParameterError
-from taylorank.kernels import backend, softmax_reference, softmax_sums, unit_adam
+from taylorank.kernels import SoftmaxColumns, backend, softmax_reference, softmax_sums, unit_adam
 
 LEVELS = backend.native.simd_levels() if backend.native else []
 SHAPES = [(1, 1, 1), (3, 5, 2), (14, 32, 16), (15, 33, 17), (30, 257, 7), (113, 700, 64), (29, 515, 40)]
@@ -35,6 +35,10 @@ def test_every_shape_agrees_with_the_formula(shape, native, monkeypatch):
     expected = exact(a, b, alpha, beta, 12.0)
     np.testing.assert_allclose(totals, expected[0], rtol=2e-5)
     np.testing.assert_allclose(sums, expected[1], atol=2e-5 * expected[0].max())
+    kept = SoftmaxColumns(b, beta)
+    for _ in range(2):
+        again = softmax_sums(a, kept, row_offsets=alpha, scale=12.0)
+        assert [part.tobytes() for part in again] == [totals.tobytes(), sums.tobytes()]
     without = softmax_sums(a, b)
     np.testing.assert_allclose(without[0], exact(a, b, np.zeros(len(a)), np.zeros(len(b)), 1.0)[0], rtol=1e-5)
 
@@ -42,11 +46,12 @@ def test_every_shape_agrees_with_the_formula(shape, native, monkeypatch):
 @needs_native
 @pytest.mark.parametrize("level", LEVELS)
 def test_levels_agree_and_threads_and_other_rows_do_not_show(level):
-    a, b, alpha, beta = (values.astype(np.float32) for values in problem(200, 600, 24))
+    a, b, alpha, beta = (values.astype(np.float32) for values in problem(700, 600, 24))
 
     def run(rows, offsets, threads):
         out = np.empty(len(rows), np.float32), np.empty(rows.shape, np.float32)
-        backend.native.softmax_sums(rows, offsets, b, beta, 9.0, *out, level=level, threads=threads)
+        columns = backend.native.SoftmaxColumns(b, beta, level=level, threads=threads)
+        backend.native.softmax_sums(rows, offsets, columns, 9.0, *out, threads=threads)
         return out
 
     one = run(a, alpha, 1)
@@ -133,5 +138,7 @@ def test_what_does_not_fit_is_refused():
         softmax_sums(a, b, row_offsets=beta)
     with pytest.raises(ParameterError, match="column_offsets hold a value that is infinite"):
         softmax_sums(a, b, row_offsets=alpha, column_offsets=beta * np.inf)
+    with pytest.raises(ParameterError, match="these columns have offsets of their own"):
+        softmax_sums(a, SoftmaxColumns(b), column_offsets=beta)
     with pytest.raises(ParameterError, match="rows are int64"):
         softmax_sums(np.ones((2, 2), dtype=np.int64), b)

@@ -8,7 +8,7 @@ from taylorank.kernels.pair_scores import nonzero_scores
 from taylorank.kernels.row_solver import row_solve
 from taylorank.kernels.row_system import RowSystem, Tilt
 from taylorank.kernels.small_products import small_product
-from taylorank.kernels.softmax import softmax_sums
+from taylorank.kernels.softmax import SoftmaxColumns, softmax_sums
 from taylorank.kernels.sums import gather_sum
 from taylorank.kernels.thread_limit import threads
 from taylorank.kernels.unit_steps import unit_adam
@@ -17,6 +17,7 @@ __all__ = [
     "ItemVectors",
     "KernelInfo",
     "RowSystem",
+    "SoftmaxColumns",
     "Tilt",
     "aligned_empty",
     "gather_sum",

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
-from taylorank.kernels import gather_sum, gram, softmax_sums
+from taylorank.kernels import SoftmaxColumns, gather_sum, gram, softmax_sums
 from taylorank.ranking.rows import take_rows
 
 Doubles = NDArray[np.float64]
@@ -85,9 +85,7 @@ class StudentFoldIn:
         scale = 1 / self.temperature
         most = scale + float(self.biases.max())
         offsets = np.full(len(u), -most)
-        totals, sums = softmax_sums(
-            u.astype(np.float32), self.items, row_offsets=offsets, column_offsets=self.biases, scale=scale
-        )
+        totals, sums = softmax_sums(u.astype(np.float32), self._columns, row_offsets=offsets, scale=scale)
         logs = np.log(totals.astype(np.float64)) + most
         gradient = scale * (sums.astype(np.float64) / totals[:, None] - wanted)
         across = np.einsum("xk,xk->x", gradient, u)
@@ -116,6 +114,10 @@ class StudentFoldIn:
         first = p @ v + rest * mean
         curvature: Doubles = (second - np.outer(first, first)) / self.temperature**2
         return curvature
+
+    @cached_property
+    def _columns(self) -> SoftmaxColumns:
+        return SoftmaxColumns(self.items, self.biases)
 
     @cached_property
     def _popular(self) -> tuple[Doubles, Doubles]:
