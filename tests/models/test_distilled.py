@@ -348,7 +348,11 @@ def test_progress_validation_and_stopping(teacher):
 
 def test_tuning_takes_it_with_parameters_of_its_own_or_of_the_teacher():
     base = tr.Distilled(tr.RG2(16), 4, steps=10)
-    assert set(tr.tune(base, TRAIN, VALID, trials=3).best) == {"sharpness", "temperature", "top"}
+    found = tr.tune(base, TRAIN, VALID, trials=3)
+    assert set(found.best) == {"sharpness", "temperature", "top"}
+    assert found.model.teacher_ is found.model.teacher  # fitted once for all trials
+    alone = tr.Distilled(tr.RG2(16), 4, steps=10, **found.best).fit(TRAIN)
+    assert alone.user_factors.tobytes() == found.model.user_factors.tobytes()
     chosen = tr.tune(base, TRAIN, VALID, space={"teacher__factors": Choice((2, 40))}, trials=2)
     assert chosen.best == {"teacher__factors": 40}
     assert base.teacher.factors == 16

@@ -123,6 +123,12 @@ class Distilled(FactorModel, Recommender):
         return cls(**{**params, "teacher": from_settled(params["teacher"])})
 
     @on_own_threads
+    def prepared(self, train: Any) -> Self:
+        """Return this model, unfitted, with a teacher that is fitted to `train`: for many fits to the same data."""
+        teacher = fitted_teacher(self.teacher, training_data(train))
+        return type(self)(**{**self.get_params(deep=False), "teacher": teacher})
+
+    @on_own_threads
     def fit(
         self,
         train: Any,

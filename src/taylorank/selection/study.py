@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,13 @@ class Study:
 
     def new_model(self, params: dict[str, Any]) -> Recommender:
         """Return an unfitted model with the parameters of `base`, changed by `params`."""
-        return type(self.base)(**self.base.get_params(deep=False)).set_params(**params)
+        return type(self._begun)(**self._begun.get_params(deep=False)).set_params(**params)
+
+    @cached_property
+    def _begun(self) -> Any:
+        """`base` with the part of a fit that all settings share, such as a teacher, where it has one."""
+        shares = hasattr(self.base, "prepared") and not any("__" in name for name in self.space)
+        return self.base.prepared(self.train) if shares else self.base
 
     def tried(
         self,
