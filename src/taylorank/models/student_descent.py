@@ -47,10 +47,6 @@ class Descent:
         self._note_step(batch, rate)
         return loss
 
-    def finish(self) -> None:
-        """Let every user make the steps that were missed."""
-        self._last_vectors(np.arange(len(self._last)))
-
     def snapshot(self) -> tuple[Singles, Singles, Singles]:
         """Return users, items and biases as they are now; those who are not taught have vectors of 0."""
         users = self._moved(np.arange(len(self._last)))[1].copy()
@@ -78,10 +74,6 @@ class Descent:
             for moment, decay in zip(self.users.arrays[2:], DECAYS, strict=True)
         )
         return unit, (first, second), raw
-
-    def _last_vectors(self, rows: NDArray[np.int64]) -> None:
-        self.users.arrays[0][rows], self.users.arrays[1][rows] = self._moved(rows)
-        self._last[rows] = self.step
 
 
 class _Side:

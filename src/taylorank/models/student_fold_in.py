@@ -63,7 +63,8 @@ class StudentFoldIn:
     def _solved(self, lists: CSR) -> Doubles:
         """Newton steps of all rows together; a row that is near its minimum rests."""
         wanted = gather_sum(lists, self.items).astype(np.float64)  # Σ_y π_y v_y, (B, K)
-        best = _unit(wanted - self._popular[0])
+        own = wanted - self._popular[0]  # what distinguishes the user
+        best = _unit(np.where(np.abs(own).max(axis=1, keepdims=True) > NEAR, own, wanted))
         now = self._measured(best, wanted)
         step, scale = self._newton(best, now, lists), np.ones((len(best), 1))
         for _ in range(STEPS):
@@ -102,7 +103,8 @@ class StudentFoldIn:
             d, n = np.linalg.solve(H, np.stack((at.slope[x], u[x]), axis=1)).T
             steps[x] = n * (u[x] @ d) / (u[x] @ n) - d
         lengths = np.linalg.norm(steps, axis=1, keepdims=True)
-        return steps * np.minimum(1.0, LONGEST / np.maximum(lengths, LONGEST))
+        limited: Doubles = steps * (LONGEST / np.maximum(lengths, LONGEST))
+        return limited
 
     def _curvature(self, u: Doubles, log_total: float, listed: NDArray[np.int32]) -> Doubles:
         """Cov(v) / T² with p of the listed items and the rest of p by popularity."""
