@@ -62,7 +62,7 @@ def train(
 
     Example: taylorank train ml-1m --loss entmax --set alpha=1.3 --out entmax.tr
 
-    Example: taylorank train ml-1m --model distilled --set teacher.factors=512 --out student.tr
+    Example: taylorank train ml-1m --model distilled --set teacher=ease --out m.tr
     """
     console = text_console(quiet)
     model = model or default_model(model_options)
