@@ -17,7 +17,12 @@ from taylorank.models.student_plan import Plan
 from taylorank.models.teacher_lists import teacher_lists
 from taylorank.ranking import Ranker
 from taylorank.selection import Choice
+from taylorank.torch_extra import uses_cuda
 
+try:
+    HAS_CUDA = uses_cuda("auto")
+except ImportError:
+    HAS_CUDA = False
 CLUSTERS, EACH = 40, 12
 
 
@@ -156,6 +161,13 @@ def test_the_torch_path_makes_the_same_steps():
     for got, expected in zip(other.snapshot(), native.snapshot(), strict=True):
         np.testing.assert_allclose(got, expected, atol=2e-3)
     assert not native.snapshot()[0][0].any()
+
+
+@pytest.mark.skipif(not HAS_CUDA, reason="there is no CUDA device")
+def test_a_student_taught_on_cuda_is_that_of_the_cpu(teacher, student):
+    there = teacher.distil(8, steps=600, device="cuda")
+    assert quality(there) == pytest.approx(quality(student), rel=0.05)
+    assert np.mean((there.user_factors * student.user_factors).sum(axis=1)) > 0.9
 
 
 def test_lists_made_by_torch_are_those_of_the_kernel(teacher):

@@ -160,6 +160,7 @@ class Distilled(FactorModel, Recommender):
 
     def _check(self) -> None:
         check_parameters(self)
+        uses_cuda(self.device)  # refuses what is not there before the teacher is fitted
         check_whole(self.top, "top")
         check_number(self.sharpness, "sharpness", least=0.0)
         check_number(self.temperature, "temperature", least=LEAST_TEMPERATURE)
