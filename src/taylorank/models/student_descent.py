@@ -102,17 +102,16 @@ def gradients(
     totals, sums = softmax_sums(users, items, row_offsets=offsets, column_offsets=biases, scale=scale)
     if not (np.isfinite(totals).all() and totals.all()):
         raise TaylorankError("the student's scores overflow", "raise temperature or lower learning_rate")
-    wanted = gather_sum(lists, items)  # Σ_y π_xy v_y
+    wanted, aimed_biases = _split(gather_sum(lists, _joined(items, biases)))  # Σ_y π_xy v_y and Σ_y π_xy b_y
     by_users = (scale * weights)[:, None] * (sums / totals[:, None] - wanted)
     logs = np.log(totals.astype(np.float64))
     chances, sums = softmax_sums(
         items, users, row_offsets=biases, column_offsets=np.log(weights) - logs - most, scale=scale
     )
     by_item = CSR(lists.indptr, lists.indices, _per_entry(lists, weights), lists.n_columns).transpose()
-    by_items = scale * (sums - gather_sum(by_item, users))
-    by_biases = chances - _row_sums(by_item)
-    aimed = scale * np.einsum("xk,xk->x", users, wanted) + gather_sum(lists, biases[:, None])[:, 0]
-    return float(weights @ (logs + most - aimed)), by_users, by_items, by_biases
+    listed, shares = _split(gather_sum(by_item, _joined(users, np.ones(len(users), dtype=np.float32))))
+    aimed = scale * np.einsum("xk,xk->x", users, wanted) + aimed_biases
+    return float(weights @ (logs + most - aimed)), by_users, scale * (sums - listed), chances - shares
 
 
 def _per_entry(lists: CSR, weights: Singles) -> Singles:
@@ -121,10 +120,12 @@ def _per_entry(lists: CSR, weights: Singles) -> Singles:
     return product
 
 
-def _row_sums(rows: CSR) -> Singles:
-    assert rows.weights is not None
-    ends = np.concatenate(([0.0], np.cumsum(rows.weights, dtype=np.float64)))[rows.indptr]
-    return np.diff(ends).astype(np.float32)
+def _joined(vectors: Singles, line: Singles) -> Singles:
+    return np.hstack((vectors, line[:, None]))
+
+
+def _split(joined: Singles) -> tuple[Singles, Singles]:
+    return joined[:, :-1], joined[:, -1]
 
 
 def _adam(values: Singles, gradient: Singles, moments: tuple[Singles, Singles], rate: float) -> None:
