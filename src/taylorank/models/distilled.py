@@ -148,9 +148,8 @@ class Distilled(FactorModel, Recommender):
         monitor = FitMonitor(valid=None, metric=metric, patience=1, callback=callback, checkpoint=None)
         with as_before_on_failure(self):
             teacher = fitted_teacher(self.teacher, data)
-            self.train_ = data
+            self.train_, self.teacher_ = data, teacher
             self._teach(teacher, monitor)
-            self.teacher_ = teacher
             if held_out is not None:
                 monitor.valid = held_out
                 last = monitor.history[-1] if monitor.history else {}
