@@ -113,8 +113,12 @@ struct Line {
 };
 
 inline void load_line(const float* from, std::int64_t count, float fill, Vector* to) {
+    if (!from || count >= item_lanes) {
+        for (int v = 0; v < vectors; ++v) to[v] = from ? load(from + v * lanes) : fill - Vector{};
+        return;
+    }
     float values[item_lanes];
-    for (std::int64_t i = 0; i < item_lanes; ++i) values[i] = from && i < count ? from[i] : fill;
+    for (std::int64_t i = 0; i < item_lanes; ++i) values[i] = i < count ? from[i] : fill;
     for (int v = 0; v < vectors; ++v) to[v] = load(values + v * lanes);
 }
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from taylorank.machine import source_commit
 from taylorank.output import atomic_path
 
 
@@ -13,6 +14,12 @@ def write_text(path: Path, text: str) -> None:
     """Write a page."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def provenance(command: str) -> dict[str, str]:
+    """Return how a record came about: the command that writes it and, in a checkout, the commit of the library."""
+    commit = source_commit()
+    return {"command": command} | ({} if commit is None else {"commit": commit})
 
 
 def write_json(path: Path, content: Any, *, indent: int | None = 1) -> None:

@@ -84,3 +84,10 @@ def test_no_module_is_shadowed_by_what_its_package_exports(name):
 def test_every_public_name_is_there():
     for name in taylorank.__all__:
         assert getattr(taylorank, name) is not None
+
+
+def test_one_file_reads_the_names_of_metrics():
+    readers = [
+        file for file in SOURCE.rglob("*.py") if re.search(r"""split\w*\(['"]@|partition\(['"]@""", file.read_text())
+    ]
+    assert [str(file.relative_to(SOURCE)) for file in readers] == ["metrics/names.py"]

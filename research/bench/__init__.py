@@ -25,6 +25,8 @@ class Benchmark(NamedTuple):
 
 BENCHMARKS = {
     "gather-sum": Benchmark("speed.gather_sum", "Sums of gathered rows against SciPy and PyTorch."),
+    "gpu": Benchmark("speed.gpu", "Fits, evaluations and searches on a GPU, beside those of a CPU."),
+    "cuda-kernels": Benchmark("speed.cuda_kernels", "Sums, lists and row systems of tensors on a GPU."),
     "top-k": Benchmark("speed.top_k", "The 20 best items of every user against NumPy and implicit."),
     "single-requests": Benchmark(
         "speed.single_requests",
@@ -33,7 +35,7 @@ BENCHMARKS = {
     "evaluate": Benchmark("speed.evaluate", "Metrics of all users against implicit and NumPy."),
     "als": Benchmark("speed.als", "Seconds per sweep of RG² and iALS against implicit and irspack."),
     "growth": Benchmark("speed.growth", "Seconds per sweep for 1 to 50 M interactions."),
-    "svd": Benchmark("speed.svd", "Leading singular triplets by six methods."),
+    "svd": Benchmark("speed.svd", "Leading singular triplets by five methods."),
     "memory": Benchmark("speed.memory", "Peak memory of a fit."),
     "read": Benchmark("speed.read", "20 M rows of csv and Parquet to clean CSR against pandas."),
     "epochs": Benchmark("speed.epochs", "Epochs of matrix factorisation against RecBole and plain PyTorch."),
@@ -48,6 +50,9 @@ BENCHMARKS = {
     ),
     "small-ratings": Benchmark(
         "quality.small_ratings", "MovieLens 100K beside RecStudio's published row, and calibration of the top 20."
+    ),
+    "calibration": Benchmark(
+        "quality.calibration", "Probabilities of RG², softmax, sparsemax and entmax against outcomes on real data."
     ),
     "public-splits": Benchmark("quality.public_splits", "RG² beside published tables, tuned within a time budget."),
     "rank-budget": Benchmark("quality.rank_budget", "Time and quality against rank: RG², iALS and EASE."),

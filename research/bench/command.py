@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 from rich.console import Console
 
 from research.bench import BENCHMARKS, run_benchmark
-from research.output import write_json
+from research.output import provenance, write_json
 from taylorank.cli.options import command_line
 from taylorank.output import output_folder
 
@@ -53,7 +53,7 @@ def bench(
     with nullcontext() if json is None else output_folder(json.parent):
         record, lines = run_benchmark(tokens[0], *given.args, **given.kwargs, **{name: own[name] for name in left})
         if json is not None and "file" not in left:
-            write_json(json, {"command": command_line(), **record})
+            write_json(json, {**provenance(command_line()), **record})
     console.print("\n".join([tokens[0], *(f"  {line}" for line in lines)]), markup=False)
     if json is not None:
         console.print(f"written: {json}")

@@ -112,7 +112,7 @@ def rate_on_factors(name: str, seed: int, sharpness: float) -> float:
     """Return the largest rate, in steps of two, at which descent on a factor model ends low and stays there."""
     from taylorank.training import Neural
 
-    train, largest = planted(80, 40, interactions=1200, seed=seed), 0.0
+    train, largest = planted(80, 40, interactions=1200, random_state=seed), 0.0
     for power in range(12):
         model = Neural(
             name,

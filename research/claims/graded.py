@@ -96,7 +96,7 @@ def other_proposals(seed: int, *, distinct: bool = False, context_exponent: floa
     """
     rng = np.random.default_rng(seed)
     worst = misfits(rng, distinct=distinct)
-    train, test = planted(400, 200, interactions=9000, seed=seed).split((0.8, 0.2), seed=seed)
+    train, test = planted(400, 200, interactions=9000, random_state=seed).split((0.8, 0.2), random_state=seed)
     gammas = [0.0, 0.25, 0.5, 0.75, 1.0]
     quality = []
     for gamma in gammas:

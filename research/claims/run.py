@@ -11,8 +11,9 @@ from typing import Any
 import taylorank
 from research.claims.claim import UNTESTED, Claim, Judgement, Numbers
 from research.claims.registry import CLAIMS, claim_named
-from research.output import write_json
+from research.output import provenance, write_json
 from taylorank.data.shuffle import check_seed
+from taylorank.machine import describe_machine
 
 Record = dict[str, Any]
 
@@ -77,7 +78,8 @@ def obstacle_to(claim: Claim, *, with_heavy: bool) -> str:
 
 def write_claims(path: Path, records: list[Record], *, command: str, seed: int) -> None:
     """Write the file that the page is made from."""
-    write_json(path, {"version": taylorank.__version__, "command": command, "seed": seed, "claims": records})
+    made = {"version": taylorank.__version__, **provenance(command), "machine": describe_machine()}
+    write_json(path, {**made, "seed": seed, "claims": records})
 
 
 def _figure(claim: Claim) -> Record:

@@ -18,7 +18,7 @@ GROUP = "Suggested experiments"
 
 def parts(seed: int, *, interactions: int = 9000, shares: tuple[float, ...] = (0.8, 0.2)) -> tuple[Interactions, ...]:
     """Return parts of planted data of 400 users and 200 items, 8 factors."""
-    return planted(400, 200, interactions=interactions, seed=seed).split(shares, seed=seed)
+    return planted(400, 200, interactions=interactions, random_state=seed).split(shares, random_state=seed)
 
 
 def penalties(seed: int, *, rank: int = 64, given: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0)) -> Numbers:
@@ -105,7 +105,7 @@ PAPERS, LARGER = "papers' grid", "larger λ"
 
 def wrmf_grid(seed: int, *, printed: tuple[float, ...] = PRINTED, sets: int = 6) -> Numbers:
     """NDCG@10 of WRMF on several planted sets, tuned over the papers' λ and over as many larger ones."""
-    worlds = [(seed + i, planted(200, 120, interactions=4000, seed=seed + i)) for i in range(sets)]
+    worlds = [(seed + i, planted(200, 120, interactions=4000, random_state=seed + i)) for i in range(sets)]
     return gains_of_larger(
         [grid_search(data, printed, (1.0, 3.0, 10.0, 30.0), alphas=ALPHAS, rank=16, seed=i) for i, data in worlds]
     )
@@ -127,7 +127,7 @@ def grid_search(
     seed: int,
 ) -> Numbers:
     """Return the test NDCG@10 of WRMF with the λ and α of the best validation, for both grids of λ."""
-    train, valid, test = data.split((0.8, 0.1, 0.1), seed=seed)
+    train, valid, test = data.split((0.8, 0.1, 0.1), random_state=seed)
     found: dict[float, tuple[float, float, float]] = {}  # of every λ its best validation, the test there, and α
     for penalty in dict.fromkeys((*printed, *larger)):
         fits = [

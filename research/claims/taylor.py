@@ -50,8 +50,8 @@ def judge_remainder(n: Numbers) -> Judgement:
 
 def fitted_scores(seed: int, *, shares: tuple[float, ...] = (0.0, 0.1, 0.2, 0.4, 0.6), rank: int = 32) -> Numbers:
     """Scores of RG² at the regularization that validation data choose, and the error of the expansion there."""
-    data = planted(400, 200, interactions=9000, seed=seed)
-    train, valid = data.split((0.8, 0.2), seed=seed)
+    data = planted(400, 200, interactions=9000, random_state=seed)
+    train, valid = data.split((0.8, 0.2), random_state=seed)
     fitted = RG2.paper(rank, tolerance=1e-4).fit(train)
     found = [(evaluate(model, valid, k=10)["ndcg@10"], model) for model in fitted.path(regularization=shares)]
     quality, best = max(found, key=lambda pair: pair[0])

@@ -18,7 +18,9 @@ def parts(
     seed: int, *, users: int = 300, items: int = 120, interactions: int = 7000
 ) -> tuple[Interactions, Interactions]:
     """Return planted training and validation data."""
-    train, valid = planted(users, items, interactions=interactions, seed=seed).split((0.8, 0.2), seed=seed)
+    train, valid = planted(users, items, interactions=interactions, random_state=seed).split(
+        (0.8, 0.2), random_state=seed
+    )
     return train, valid
 
 

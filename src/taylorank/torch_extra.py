@@ -45,6 +45,11 @@ def uses_cuda(device: str) -> bool:
     return there and device != "cpu"
 
 
+def torch_device(device: str) -> str | None:
+    """Return the device of torch to compute on, "cuda"; None: with NumPy, on the CPU."""
+    return "cuda" if uses_cuda(device) else None
+
+
 def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package that imports some of its names, {name: module}, when they are used."""
 

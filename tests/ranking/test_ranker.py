@@ -13,7 +13,8 @@ import taylorank as tr
 from taylorank.errors import DataError, NotFittedError, ParameterError
 from taylorank.kernels import ItemVectors
 from taylorank.models import Recommender
-from taylorank.ranking import Ranker, Vectors, evaluate, explain, ranker_of, recommend, similar_items
+from taylorank.ranking import Ranker, Vectors, evaluate, explain, protocol, ranker_of, recommend, similar_items
+from taylorank.ranking.protocols import folded_in
 from taylorank.registry import MODELS
 
 
@@ -44,6 +45,45 @@ def test_a_model_from_outside_is_recommended_evaluated_and_compared(parts):
     for call in (lambda: explain(model, 3, ids[0, 0]), lambda: similar_items(model, [3])):
         with pytest.raises(ParameterError, match="RandomWalk"):
             call()
+
+
+class ItemSums:
+    """A model from outside that takes in new users: the vector of a user is the sum of those of the user's items."""
+
+    def fit(self, train):
+        Q = np.linalg.svd(train.matrix.toarray(), full_matrices=False)[2][:6].T.astype(np.float32)
+        fold_in = SumOfItems(np.ascontiguousarray(Q))
+        vectors = Vectors(fold_in.rows(train), ItemVectors(fold_in.items), fold_in=fold_in)
+        self.ranker = Ranker(train.users, train.items, train, vectors=vectors, name="ItemSums")
+        return self
+
+
+class SumOfItems:
+    def __init__(self, items):
+        self.items = items
+
+    def rows(self, histories):
+        return (histories.matrix @ self.items).astype(np.float32)
+
+    def contributions(self, history, vector):
+        return self.items[history.by_user.indices] @ vector
+
+
+def test_a_model_from_outside_ranks_for_held_out_users_by_its_fold_in():
+    parts = protocol("held-out-users").prepare(tr.planted(300, 60, interactions=6000, random_state=0))
+    model = ItemSums().fit(parts.train)
+    found = parts.evaluate(model, "test", metrics="ndcg@10")["ndcg@10"]
+    Q = model.ranker.vectors.items.factors
+    scores = parts.fold_test.matrix.toarray() @ Q @ Q.T
+    by_scores = Ranker(parts.fold_test.users, parts.train.items, parts.fold_test, scores=lambda users: scores[users])
+    assert found == pytest.approx(evaluate(by_scores, parts.test, metrics="ndcg@10")["ndcg@10"])
+    assert found > parts.evaluate(tr.Popularity().fit(parts.train), "test", metrics="ndcg@10")["ndcg@10"]
+    user = parts.test.user_ids[np.flatnonzero(parts.test.by_user.row_lengths)[0]]
+    folded = folded_in(model, parts.fold_test)
+    assert explain(folded, user, 5, n=None).score == pytest.approx(
+        float(scores[parts.fold_test.users.positions([user])[0], 5]), rel=1e-4
+    )
+    np.testing.assert_array_equal(folded.item_popularity, parts.train.item_popularity)
 
 
 def test_vectors_with_scales_and_offsets_rank_like_the_scores_they_make(parts):

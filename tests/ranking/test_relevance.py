@@ -17,12 +17,13 @@ def rows_of(table):
 
 
 @given(hnp.arrays(bool, (5, 7)), hnp.arrays(np.int64, (5, 4), elements=st.integers(-1, 6)))
-def test_both_ways_to_look_columns_up_agree_with_a_table(table, wanted):
+def test_all_ways_to_look_columns_up_agree_with_a_table(table, wanted):
     expected = np.take_along_axis(table, np.maximum(wanted, 0), axis=1) & (wanted >= 0)
     rows = rows_of(table)
     for height in (1, 2, 5, 100):
         np.testing.assert_array_equal(module._by_table(rows, wanted, height), expected)
     np.testing.assert_array_equal(module._by_search(rows, wanted), expected)
+    np.testing.assert_array_equal(module._by_comparison(rows, wanted), expected)
 
 
 def test_a_large_catalogue_is_searched():

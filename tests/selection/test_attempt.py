@@ -21,16 +21,19 @@ def parts():
 class Clock:
     """Time that only sweeps take: a second for each factor, and columns of EASE: 50 seconds in all."""
 
-    def __init__(self, monkeypatch):
-        self.now, self.sweeps = 0.0, 0
+    def __init__(self, monkeypatch, *, first=1.0):
+        self.now, self.sweeps, self.fits, self.first = 0.0, 0, 0, first
         monkeypatch.setattr(study, "time", self)
         for kind, cost in ((tr.IALS, lambda model: model.factors), (tr.EASE, lambda model: 50.0)):
             monkeypatch.setattr(kind, "fit", self.slowed(kind.fit, cost))
 
     def slowed(self, original, cost):
         def fit(model, train, valid=None, callback=None, **more):
+            self.fits += 1
+            slower = self.first if self.fits == 1 else 1.0
+
             def after(progress):
-                self.now += cost(model)
+                self.now += slower * cost(model)
                 self.sweeps += 1
                 return callback(progress) if callback is not None else None
 
@@ -133,20 +136,55 @@ def test_a_comparison_fits_as_many_steps_and_says_what_was_cut_off(parts, monkey
 
 
 def test_few_seconds_find_that_a_large_rank_is_best(parts, monkeypatch):
-    """Each next trial has the largest rank that half of the time left pays; random draws alone may miss it."""
+    """The next trial has the largest rank that the time left pays; random draws alone may miss it."""
     with monkeypatch.context() as patched:
         clock = Clock(patched)
         space = {"factors": Choice((2, 4, 8, 16, 32)), "regularization": Choice((0.001, 0.003, 0.01, 0.03, 0.1))}
-        found = tune(tr.IALS(factors=4, **HOW), *parts[:2], space=space, seconds=900)
+        found = tune(tr.IALS(factors=4, **HOW), *parts[:2], space=space, seconds=600)
     assert [trial.params["factors"] for trial in found.trials[:3]] == [4, 16, 32]
     assert {trial.params["regularization"] for trial in found.trials[:3]} == {0.003}
     assert found.best["factors"] == 32
-    assert clock.now <= 900
+    assert clock.now <= 600
 
 
-def test_a_rank_that_half_of_the_time_does_not_pay_waits(parts, monkeypatch):
+def test_a_rank_that_the_time_does_not_pay_waits(parts, monkeypatch):
     with monkeypatch.context() as patched:
         Clock(patched)
         space = {"factors": Choice((2, 4, 8, 16, 32)), "regularization": Choice((0.001, 0.003, 0.01, 0.03, 0.1))}
         found = tune(tr.IALS(factors=4, **HOW), *parts[:2], space=space, seconds=200)
     assert found.trials[1].params == {"factors": 8, "regularization": 0.003}
+
+
+def test_a_slow_first_fit_does_not_settle_the_rank(parts, monkeypatch):
+    """The first fit of a process may be slow: ten times here, which would pay no larger rank. The next shows it."""
+    with monkeypatch.context() as patched:
+        Clock(patched, first=10.0)
+        space = {"factors": Choice((4, 8, 16, 32)), "regularization": Choice((0.001, 0.003, 0.01, 0.03, 0.1, 0.3))}
+        found = tune(tr.IALS(factors=4, **HOW), *parts[:2], space=space, seconds=1200)
+    own = [trial.params["factors"] for trial in found.trials if trial.params["regularization"] == 0.003]
+    assert found.trials[0].seconds == 240
+    assert found.trials[1].params["regularization"] == 0.003 or found.trials[2].params["regularization"] == 0.003
+    assert 32 in own
+    assert found.best["factors"] == 32
+
+
+def test_ranks_that_the_seconds_did_not_pay_are_said(parts, monkeypatch):
+    with monkeypatch.context() as patched:
+        Clock(patched)
+        space = {"factors": Choice((2, 4, 8, 16, 32)), "regularization": Choice((0.001, 0.003, 0.01, 0.03, 0.1))}
+        found = tune(tr.IALS(factors=4, **HOW), *parts[:2], space=space, seconds=150)
+    best = found.best["factors"]
+    assert best == max(trial.params["factors"] for trial in found.trials) < 32
+    assert f"inconclusive: ranks above {best} were not tried, and {best} was the best" in found.advice
+
+
+def test_ranks_grow_fourfold_at_most_with_seconds_and_at_once_with_fits(parts, monkeypatch):
+    """What a rank costs is estimated from a much smaller one, so a wrong estimate must not cost the whole budget."""
+    space = {"factors": Choice((2, 4, 8, 32)), "regularization": Choice((0.001, 0.003, 0.01, 0.03, 0.1, 0.3))}
+    model = tr.IALS(**{**HOW, "factors": 2})
+    with monkeypatch.context() as patched:
+        Clock(patched)
+        found = tune(model, *parts[:2], space=space, seconds=9000, callback=lambda trial: trial.fit == 2)
+    assert [trial.params["factors"] for trial in found.trials] == [2, 8, 32]
+    found = tune(model, *parts[:2], space=space, trials=2)
+    assert [trial.params["factors"] for trial in found.trials] == [2, 32]

@@ -39,13 +39,13 @@ def large(monkeypatch):
 class Clock:
     """Time that only fits and judgements take."""
 
-    def __init__(self, monkeypatch, *, per_rank):
+    def __init__(self, monkeypatch, *, per_rank, first=1.0):
         self.now, self.fits = 0.0, []
         monkeypatch.setattr(study, "time", self)
         original = tr.RG2.fit
 
         def fit(model, *args, **kwargs):
-            seconds = per_rank * model.factors
+            seconds = per_rank * model.factors * (1.0 if self.fits else first)
             self.now += seconds
             self.fits.append((model.factors, seconds))
             return original(model, *args, **kwargs)
@@ -132,6 +132,36 @@ def test_few_seconds_reach_the_rank_that_is_best(large, monkeypatch):
     assert found.best["factors"] == 128
     assert found.value >= full
     assert not found.unfinished
+
+
+def test_a_slow_first_fit_does_not_settle_the_rank(large, monkeypatch):
+    """The first fit of a process is slow: thirty times here, which would pay no second rank. Later ones are not."""
+    train, valid, _ = grouped(640, 1280, groups=128).split()
+    space = {**SPACE, "factors": Choice((4, 8, 16, 32, 64, 128))}
+    clock = Clock(monkeypatch, per_rank=1.0, first=30.0)
+    found = tune("rg2", train, valid, space=space, seconds=1000.0, refit=True)
+    assert clock.fits[0][1] == 30 * clock.fits[0][0]
+    assert clock.now <= 1000
+    assert found.best["factors"] == 128
+
+
+def test_time_that_pays_one_larger_fit_goes_to_it(large, monkeypatch):
+    train, valid, _ = grouped(640, 1280, groups=128).split()
+    space = {name: SPACE[name] for name in ("regularization", "proposal_exponent")} | {"factors": Choice((4, 16))}
+    clock = Clock(monkeypatch, per_rank=1.0)
+    found = tune("rg2", train, valid, space=space, seconds=60.0)
+    assert [rank for rank, _ in clock.fits][:2] == [4, 16]
+    assert found.best["factors"] == 16
+    assert not any("ranks above" in line for line in found.unfinished)
+
+
+def test_ranks_grow_fourfold_at_most(large, monkeypatch):
+    """What a rank costs is estimated from a much smaller one, so a wrong estimate must not cost the whole budget."""
+    train, valid, _ = grouped(640, 1280, groups=128).split()
+    clock = Clock(monkeypatch, per_rank=1.0)
+    space = {**SPACE, "factors": Choice((4, 8, 16, 32, 64, 128))}
+    tune("rg2", train, valid, space=space, seconds=5000.0, callback=lambda trial: trial.fit == 3)
+    assert [rank for rank, _ in clock.fits][:4] == [4, 16, 64, 128]
 
 
 def test_ranks_that_were_not_reached_are_said(large, monkeypatch):

@@ -21,7 +21,7 @@ from research.bench.optimisers import curves
 from research.bench.optimisers.curves import Curve, Measure, Study, thin, timed
 from research.bench.optimisers.orders import convergence
 from research.options import numbers
-from research.output import write_json
+from research.output import provenance, write_json
 from taylorank.data import Interactions, planted
 from taylorank.errors import ParameterError
 from taylorank.machine import describe_machine
@@ -91,7 +91,7 @@ def run(
 
     def keep(record: Record) -> None:
         if file is not None:
-            write_json(file, {**record, "command": commands}, indent=None)
+            write_json(file, {**record, **provenance(commands)}, indent=None)
 
     return study_of(
         data_of(data, quick=quick),
@@ -175,7 +175,7 @@ def study_of(
     known = [] if earlier is None else still_known(earlier, record, again=again)
     record["runs"] = [run for run in known if run["seed"] not in seeds]
     for seed in seeds:
-        train, valid, _ = data.split((0.8, 0.1, 0.1), seed=seed)
+        train, valid, _ = data.split((0.8, 0.1, 0.1), random_state=seed)
         study = Study(train, valid, factors, regularization, epochs, metric, seed, device, params or {})
         found: Record = next((run["curves"] for run in known if run["seed"] == seed), {})
         record["runs"].append({})

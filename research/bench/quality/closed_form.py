@@ -48,7 +48,7 @@ def measured(model: Recommender, test: Interactions) -> dict[str, Any]:
 def search(parts: tuple[Interactions, ...], small: int, large: int, *, settings: int = 12) -> Settings:
     """Choose on validation data, measure on test data once, for every family and two ranks."""
     train, test = parts
-    fit, valid = train.split((0.9, 0.1), seed=0)
+    fit, valid = train.split((0.9, 0.1), random_state=0)
     valid = sampled(valid, USERS)
     rows = []
     for name, grid in families(settings).items():

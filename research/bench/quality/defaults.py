@@ -52,7 +52,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 
 def measure(data: Interactions, *, factors: int) -> dict[str, float]:
     """NDCG@10 on validation for every setting, keyed "γ ρ τ"."""
-    train, valid, _ = data.split(seed=0)
+    train, valid, _ = data.split(random_state=0)
     sample = sampled(valid, USERS)
     values = {}
     for gamma, rho in itertools.product(PROPOSAL, CONTEXT):

@@ -65,7 +65,7 @@ def load(name: str) -> Interactions | None:
 
 def measure(data: Interactions, composition: str, **params: Any) -> list[float]:
     """Return NDCG@10 on validation data for each penalty; 0 where training fails."""
-    train, valid, _ = data.split(seed=0)
+    train, valid, _ = data.split(random_state=0)
     sample = sampled(valid, USERS)
     loss, backbone = composition.split("/")
     values = []

@@ -63,7 +63,7 @@ PUBLISHED: dict[str, dict[str, tuple[float, float]]] = {
 # How a tenth of the training part is held back.
 HOLD_OUT: dict[str, Callable[[Interactions], Sequence[Interactions]]] = {
     "groups": lambda train: split_blocks(train, 0.1, random_state=0),
-    "at random": lambda train: train.split((0.9, 0.1), seed=0),
+    "at random": lambda train: train.split((0.9, 0.1), random_state=0),
 }
 
 

@@ -55,7 +55,7 @@ def _ml_1m() -> tuple[str, Interactions]:
         data = datasets.get("ml-1m", cleaning="paper")
     except DataError:
         return "planted, the shape of ML-1M", planted(6038, 3307, interactions=669_000)
-    return "ml-1m, papers' cleaning, training part", data.split((0.8, 0.1, 0.1), seed=0)[0]
+    return "ml-1m, papers' cleaning, training part", data.split((0.8, 0.1, 0.1), random_state=0)[0]
 
 
 def _ours(loss: str, data: Interactions, **params: Any) -> Callable[[], object]:

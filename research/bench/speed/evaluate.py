@@ -32,7 +32,7 @@ def run(*, quick: bool = False, threads: int = 2) -> dict[str, Any]:
     """Time every contender at two widths; `quick` shrinks the data."""
     machine = describe_machine()
     rows = long_tailed(20_000, users=2_000, items=1_000) if quick else long_tailed(6_600_000)
-    train, test = Interactions.from_matrix(rows.to_scipy()).split((0.9, 0.1), seed=0)
+    train, test = Interactions.from_matrix(rows.to_scipy()).split((0.9, 0.1), random_state=0)
     repeats = 2 if quick else 5
     cases = [{"factors": width} | time_case(train, test, width, repeats, threads) for width in (64, 128)]
     return {

@@ -113,7 +113,7 @@ def assign_roles(names: Sequence[str], wanted: Mapping[str, Wanted], *, needs_ra
 
 
 def _unused_rating(left: Sequence[str], named: str | None) -> str | None:
-    """Return the column of ratings among those that nobody reads: the one that was named, or has a usual name."""
+    """Return the column of ratings among those that are not read: the one that was named, or has a usual name."""
     if named is not None:
         return named if named in left else None
     return next((name for name in left if _plain(name) in USUAL_NAMES["rating"]), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
+from taylorank.kernels.arrays import to_numpy
 from taylorank.kernels.checked import checked_factors, checked_indices
+from taylorank.kernels.dispatch import is_tensor, tensor_kernels
 
 LAYOUT_COST = 6  # passes over an item's vector that laying it out takes, next to one of scoring it for up to 8 users
 REMEDY = "check the factors for values that are infinite or not a number"
@@ -30,14 +32,19 @@ class ItemVectors:
     """
 
     def __init__(self, factors: NDArray[Any]) -> None:
-        self.factors = _matrix(factors, "item_factors")
+        self.given = factors if is_tensor(factors) else _matrix(factors, "item_factors")  # where they were made
         self._panels: Any = None
 
     def __len__(self) -> int:
-        return len(self.factors)
+        return len(self.given)
+
+    @cached_property
+    def factors(self) -> NDArray[np.float32]:
+        """Q in host memory."""
+        return _matrix(to_numpy(self.given), "item_factors") if is_tensor(self.given) else self.given
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_panels": None}
+        return {**self.__dict__, "given": self.factors, "_panels": None}
 
     @cached_property
     def inverse_norms(self) -> NDArray[np.float32]:
@@ -89,6 +96,10 @@ def top_k(
     array([[0, 2],
            [1, 0]])
     """
+    if is_tensor(user_factors):
+        options = {"scales": scales, "offsets": offsets, "seen": seen, "allowed": allowed}
+        lists = tensor_kernels().top_k(user_factors, item_factors, k=k, **options)
+        return cast("tuple[NDArray[np.int64], NDArray[np.float32]]", lists)
     kept = isinstance(item_factors, ItemVectors)
     items = item_factors if isinstance(item_factors, ItemVectors) else ItemVectors(item_factors)
     P, Q = _matrix(user_factors, "user_factors"), items.factors

@@ -6,7 +6,7 @@ gather-sums before and after need. Ours end with the call.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from scipy import linalg
 
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend
+from taylorank.kernels.dispatch import is_tensor, tensor_kernels
 
 WIDEST = 256  # columns; beyond, BLAS is so much faster that its spinning is cheap
 STRIP = 4096
@@ -28,6 +29,8 @@ def gram(block: NDArray[Any], *, num_threads: int | None = None) -> NDArray[np.f
     array([[10., 14.],
            [14., 20.]])
     """
+    if is_tensor(block):
+        return cast("NDArray[np.float64]", tensor_kernels().gram(block))
     block = np.asarray(block)
     if block.ndim != 2 or block.dtype not in (np.float32, np.float64):
         raise ParameterError(f"a block is {block.dtype} with shape {block.shape}", "pass an (n, K) array of floats")
@@ -49,6 +52,8 @@ def inverse(matrix: NDArray[np.float64], *, num_threads: int | None = None) -> N
     array([[0.5, 0. ],
            [0. , 0. ]])
     """
+    if is_tensor(matrix):
+        return cast("NDArray[np.float64]", tensor_kernels().inverse(matrix))
     matrix = np.ascontiguousarray(matrix, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ParameterError(f"a matrix has shape {matrix.shape}", "pass a square one")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from numpy.typing import NDArray
 
@@ -10,6 +10,7 @@ from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
 from taylorank.kernels.checked import checked_factors, checked_indices, checked_out
+from taylorank.kernels.dispatch import is_tensor, tensor_kernels
 
 
 def nonzero_scores(
@@ -32,6 +33,9 @@ def nonzero_scores(
     >>> nonzero_scores(rows, P, item_factors=Q)
     array([1., 3., 4.])
     """
+    if is_tensor(user_factors):
+        scores = tensor_kernels().nonzero_scores(rows, user_factors, items=item_factors, out=out)
+        return cast("NDArray[Any]", scores)
     P = checked_factors(user_factors, rows.n_rows, name="user_factors")
     Q = checked_factors(item_factors, rows.n_columns, name="item_factors")
     if P.dtype != Q.dtype or P.shape[1] != Q.shape[1]:

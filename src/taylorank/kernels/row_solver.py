@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from taylorank.errors import ParameterError
 from taylorank.kernels import backend, row_reference
 from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.checked import check_finite, checked_array, checked_factors
+from taylorank.kernels.dispatch import is_tensor, tensor_kernels
 from taylorank.kernels.row_system import RowSystem, checked_system, rotated
 from taylorank.kernels.small_products import PADDED_TO, padded, small_product
 
@@ -54,6 +55,9 @@ def row_solve(
     array([[0.        , 0.28571429],
            [0.        , 0.        ]])
     """
+    if is_tensor(factors):
+        solved = tensor_kernels().row_solve(system, factors, method=method, start=start, steps=steps)
+        return cast("NDArray[Any]", solved)
     if method not in METHODS:
         raise ParameterError(f"method is {method!r}", f"choose from {', '.join(METHODS)}")
     factors = checked_factors(factors, system.rows.n_columns)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from taylorank.kernels import backend
 from taylorank.kernels.aligned import aligned_empty
+from taylorank.kernels.dispatch import is_tensor
 
 PADDED_TO = 16  # columns: native kernels read whole vectors
 
@@ -21,6 +22,9 @@ def small_product(
     >>> small_product(np.array([[1.0, 2.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
     array([[2., 1.]])
     """
+    if is_tensor(rows):
+        product: NDArray[Any] = rows @ basis
+        return product
     if out is None:
         out = aligned_empty(rows.shape, rows.dtype)
     if backend.native is None:

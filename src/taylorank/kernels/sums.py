@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
 from taylorank.kernels.checked import checked_factors, checked_indices, checked_out
+from taylorank.kernels.dispatch import is_tensor, tensor_kernels
 
 
 def gather_sum(
@@ -27,13 +28,16 @@ def gather_sum(
     `weights` are those stored in `rows` unless given: one number per entry, in the order of `rows.indices`,
     or None for all 1. `out`, if given, receives the result; after an error its content is undefined.
 
-    Native kernels give the same bits for any number of threads and at any SIMD level.
+    Native kernels give the same bits for any number of threads and at any SIMD level. Tensors, with `DeviceRows`, go to
+    `kernels.cuda`.
 
     >>> rows = CSR(np.array([0, 2, 3]), np.array([0, 2, 1], dtype=np.int32), None, 3)
     >>> gather_sum(rows, np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     array([[6., 8.],
            [3., 4.]])
     """
+    if is_tensor(factors):
+        return cast("NDArray[Any]", tensor_kernels().gather_sum(rows, factors, weights=weights, out=out))
     factors = checked_factors(factors, rows.n_columns)
     values = _checked_weights(weights, rows, dtype=factors.dtype)
     indptr, indices = checked_indices(rows)

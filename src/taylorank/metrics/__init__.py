@@ -12,6 +12,7 @@ from taylorank.metrics.names import (
     Wanted,
     choosing_metric,
     parse_metric,
+    split_metric,
     wanted_metrics,
 )
 from taylorank.metrics.ranked import (
@@ -68,6 +69,7 @@ __all__ = [
     "recall",
     "recall_min",
     "reliability",
+    "split_metric",
     "wanted_metrics",
     "weighted_mean",
 ]

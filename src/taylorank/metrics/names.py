@@ -42,16 +42,26 @@ class Wanted:
         return self.name if self.cutoff is None else f"{self.name}@{self.cutoff}"
 
 
+def split_metric(text: str) -> tuple[str, str | None]:
+    """Return name and cutoff as they are written, known or not; `parse_metric` checks them.
+
+    >>> split_metric("ndcg@10"), split_metric("regret")
+    (('ndcg', '10'), ('regret', None))
+    """
+    name, at, cutoff = str(text).partition("@")
+    return name, cutoff if at else None
+
+
 def parse_metric(text: str) -> Wanted:
     """Read "name" or "name@cutoff".
 
     >>> parse_metric("ndcg@10"), parse_metric("auc")
     (Wanted(name='ndcg', cutoff=10), Wanted(name='auc', cutoff=None))
     """
-    name, at, cutoff = str(text).partition("@")
+    name, cutoff = split_metric(text)
     if name not in NAMES:
         raise ParameterError(f"no metric is called {name!r}", f"choose from {', '.join(NAMES)}")
-    if not at:
+    if cutoff is None:
         return Wanted(name, None)
     if name not in WITH_CUTOFF:
         raise ParameterError(f"{text!r} has a cutoff, but {name} is of the whole ranking", f"write {name!r}")

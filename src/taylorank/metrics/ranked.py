@@ -94,8 +94,11 @@ def _discounts(k: int) -> Values:
 
 
 def _discounted(gains: NDArray[Any]) -> Values:
-    values: Values = gains @ _discounts(gains.shape[1])
-    return values
+    """Σ gain / log2(rank + 1), rank by rank: a product would first turn the hits of all users into numbers."""
+    total = np.zeros(len(gains))
+    for rank, discount in enumerate(_discounts(gains.shape[1])):
+        total += discount * gains[:, rank]
+    return total
 
 
 def _found(judged: Judged) -> NDArray[np.int64]:

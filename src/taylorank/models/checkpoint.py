@@ -22,7 +22,7 @@ from taylorank.solvers.svd import SvdState
 from taylorank.solvers.sweeps import SweepState
 
 State = SweepState | SvdState
-FORMAT = 2
+FORMAT = 3
 SECONDS_BETWEEN = 10.0
 
 
@@ -86,8 +86,8 @@ class Checkpoint:
             manifest |= {"kind": "sweep", "sweep": self.state.sweep, "last_loss": self.state.last_loss}
             arrays |= {f"state_{name}": value for name, value in self.state.arrays.items()}
         else:
-            manifest |= {"kind": "svd", "passes": self.state.passes, "best_residual": self.state.best}
-            arrays["state_block"] = self.state.block
+            manifest |= {"kind": "svd", "numbers": self.state.numbers}
+            arrays |= {f"state_{name}": value for name, value in self.state.arrays.items()}
         if self.best is not None:
             manifest |= {"best": {"metric": self.best.metric, "step": self.best.step}}
             arrays |= {f"best_{name}": value for name, value in self.best.arrays.items()}
@@ -127,7 +127,7 @@ def _unpacked(
     if manifest["kind"] == "sweep":
         state = SweepState(manifest["sweep"], _named(arrays, "state_"), manifest["last_loss"])
     else:
-        state = SvdState(arrays["state_block"], manifest["passes"], manifest["best_residual"])
+        state = SvdState(_named(arrays, "state_"), manifest["numbers"])
     kept = manifest.get("best")
     best = None if kept is None else BestStep(kept["step"], kept["metric"], _named(arrays, "best_"))
     return state, manifest["history"], best

@@ -17,6 +17,7 @@ import numpy as np
 from taylorank.checks import check_whole
 from taylorank.data import Interactions, merge, read_interactions
 from taylorank.errors import DataError, ParameterError
+from taylorank.kernels.arrays import to_numpy
 from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.checkpoint import open_checkpoint
 from taylorank.models.factor import FactorModel, Floats
@@ -129,6 +130,6 @@ def sweep_step(model: Recommender, sweep: AlsSweep, *, with_loss: bool) -> Step:
         sweep.sweep,
         loss_of=lambda: sweep.loss,
         snapshot=lambda: with_factors(model, sweep.factors),
-        arrays=lambda: dict(zip(("users", "items"), sweep.factors, strict=True)),
+        arrays=lambda: dict(zip(("users", "items"), map(to_numpy, sweep.factors), strict=True)),
         with_loss=with_loss,
     )

@@ -116,9 +116,9 @@ class FitMonitor:
         )
         return bool(self.callback(progress))
 
-    def keep(self, state: State) -> None:
+    def keep(self, state_of: Callable[[], State | None]) -> None:
         """Remember a state that another step follows; one whose callback is interrupted is done again."""
-        if self.checkpoint is not None:
+        if self.checkpoint is not None and (state := state_of()) is not None:
             self.checkpoint.keep(state, self.history, self.best)
 
     def measure(self, model: Any) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from taylorank.data import CSR, Interactions
-from taylorank.kernels import RowSystem, gather_sum, row_solve
+from taylorank.kernels import ItemVectors, RowSystem, gather_sum, row_solve
 from taylorank.objectives import ItemSums
 from taylorank.objectives.rg import context_weights
 from taylorank.solvers.plain_als import ridge_rows
@@ -29,12 +29,17 @@ class SharedFoldIn:
     a_x = c_x / (c_x + κ), c_x = I_x^ρ, and with κ the penalty of x is λ (c_x + κ). Without history P_x = 0.
     """
 
-    item_factors: Floats  # Q, (N, K)
+    items: ItemVectors  # Q, (N, K)
     proposal: NDArray[np.float64]  # q, (N,)
     penalty: float  # λ
     context_exponent: float  # ρ
     score_penalty: float  # κ
     interacts: bool = False  # RG×; matters under a plain penalty alone
+
+    @property
+    def item_factors(self) -> Floats:
+        """Q in host memory."""
+        return self.items.factors
 
     @cached_property
     def sums(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -103,9 +108,14 @@ class PlainFoldIn(SharedFoldIn):
 class RowFoldIn:
     """P_x = H_x⁻¹ b_x, a system for each row (see `objectives.weighted`); its sums over all items are kept."""
 
-    def __init__(self, item_factors: Floats, objective: Callable[[Interactions], RowObjective]) -> None:
-        self.item_factors, self.objective = item_factors, objective
+    def __init__(self, items: ItemVectors, objective: Callable[[Interactions], RowObjective]) -> None:
+        self.items, self.objective = items, objective
         self._sums: ItemSums | None = None
+
+    @property
+    def item_factors(self) -> Floats:
+        """Q in host memory."""
+        return self.items.factors
 
     def _system(self, data: Interactions) -> RowSystem:
         objective = self.objective(data)

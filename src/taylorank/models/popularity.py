@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.data import Interactions, read_interactions
-from taylorank.models.histories import over_items, training_data
+from taylorank.data import Interactions
+from taylorank.models.histories import training_data
 from taylorank.models.recommender import Recommender
-from taylorank.ranking import Ranker
+from taylorank.ranking import HistoryScores, Ranker
 
 
 class Popularity(Recommender):
@@ -35,13 +35,14 @@ class Popularity(Recommender):
 
     def _build_ranker(self) -> Ranker:
         counts = self._learned("item_counts_").astype(np.float32)
+        scores = HistoryScores(
+            lambda rows: np.broadcast_to(counts, (rows.shape[0], len(counts))),
+            is_cold=lambda rows: np.zeros(rows.shape[0], dtype=bool),
+            are_needed=False,
+        )
         return self._ranker_with(
-            scores=lambda users: np.broadcast_to(counts, (len(users), len(counts))),
+            histories=scores,
             cold_scores=counts,
             rankable=None,  # a count of 0 ranks last
             contributions=lambda history, column: (np.empty(0, dtype=np.int64), np.empty(0), float(counts[column])),
         )
-
-    def fold_in(self, histories: Any) -> Self:
-        """Return this model for other users: the same list, without the items of their histories."""
-        return self._for_others(over_items(read_interactions(histories), self.items))

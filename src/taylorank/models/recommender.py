@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 from taylorank.data import Ids, Interactions, read_interactions
 from taylorank.errors import NotFittedError
+from taylorank.kernels.arrays import to_device, to_numpy
+from taylorank.kernels.dispatch import is_tensor
 from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.histories import over_items
 from taylorank.models.parameters import parameters_of, set_parameters
 from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking import Explanation, Ranker, explain, recommend
 from taylorank.ranking.cold import Cold
+from taylorank.torch_extra import torch_device
 
 Lists = tuple[NDArray[Any], NDArray[np.float32]]
+OF_THE_PROCESS = ("_ranker", "_unchanged", "_tensors")  # attributes that no copy in another process has
 
 
 class Recommender:
@@ -58,8 +62,19 @@ class Recommender:
         return f"{type(self).__name__}({shown})"
 
     def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
+        others = {key: kept for key, kept in self.__dict__.get("_tensors", {}).items() if key != name}
+        if is_tensor(value):  # learned on a device, and kept there; `_learned` copies it when it is asked for
+            self.__dict__["_tensors"] = {**others, name: value}
+            self.__dict__.pop(name, None)
+        else:
+            self.__dict__["_tensors"] = others
+            super().__setattr__(name, value)
         self._drop_ranker()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.__dict__.get("_tensors", {}):
+            return self._learned(name)
+        return object.__getattribute__(self, name)  # raises what a property has raised
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
@@ -70,7 +85,15 @@ class Recommender:
         self.__dict__["_unchanged"] = object()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_ranker", "_unchanged")}
+        for name in self.__dict__.get("_tensors", {}):
+            self._learned(name)
+        return {name: value for name, value in self.__dict__.items() if name not in OF_THE_PROCESS}
+
+    def __copy__(self) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ranker"})
+        other._drop_ranker()
+        return other
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
@@ -195,10 +218,21 @@ class Recommender:
 
     def _learned(self, name: str) -> Any:
         """Return a learned attribute; raise if the model is not fitted."""
-        try:
+        if name in self.__dict__:
             return self.__dict__[name]
-        except KeyError:
-            raise NotFittedError(f"this {type(self).__name__} is not fitted", "call fit(train) first") from None
+        if name not in self.__dict__.get("_tensors", {}):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted", "call fit(train) first")
+        return self.__dict__.setdefault(name, to_numpy(self.__dict__["_tensors"][name]))
+
+    def _where_it_ranks(self, name: str) -> Any:
+        """Return a learned array as a tensor on the device that `device` names, or in host memory without one."""
+        device = torch_device(getattr(self, "device", "cpu"))
+        kept = self.__dict__.get("_tensors", {}).get(name)
+        if device is None or kept is not None:
+            return self._learned(name) if device is None else kept
+        tensor = to_device(self._learned(name), device)
+        self.__dict__["_tensors"] = {**self.__dict__.get("_tensors", {}), name: tensor}
+        return tensor
 
     @property
     def _trained_on(self) -> TrainingRecord:

@@ -59,6 +59,7 @@ class SampledFamily(Rows):
     solver: Method = "auto"
     random_state: int = 0
     num_threads: int | None = None
+    device: Literal["auto", "cpu", "cuda"] = "auto"
 
     make_objective: ClassVar[Callable[..., RowObjective]]
     probabilities_of: ClassVar[Formula]
@@ -116,16 +117,17 @@ class SampledFamily(Rows):
     def _build_ranker(self) -> Ranker:
         """By o for the lift, and for the probability if the proposal is uniform; else by the probability itself."""
         formula = lift_probabilities if self.weights == "printed" else type(self).probabilities_of
-        stated = Stated(self.item_factors, self._learned("proposal_"), self.negatives, formula)
+        items = ItemVectors(self._where_it_ranks("item_factors_"))
+        stated = Stated(items, self._learned("proposal_"), self.negatives, formula)
         factors = discounts(self.item_popularity, self.popularity_discount).astype(np.float32)
         ranks_by_o = self.ranking == "lift" or self.proposal_exponent == self.popularity_discount == 0
         return self._ranker_with(
             vectors=Vectors(
-                self.user_factors,
-                ItemVectors(self.item_factors),
+                self._where_it_ranks("user_factors_"),
+                items,
                 score_rows=None if ranks_by_o else stated.discounted(factors),
                 probability_rows=stated,
-                fold_in=self._fold_in(),
+                fold_in=self._fold_in(items),
             )
         )
 
@@ -139,7 +141,7 @@ class SampledFamily(Rows):
 class Stated:
     """From rows of P to the probabilities that their scores stand for, (B, N), at what was learned in one fit."""
 
-    item_factors: Floats
+    items: ItemVectors
     proposal: NDArray[np.float64]
     negatives: float
     formula: Formula
@@ -151,7 +153,7 @@ class Stated:
 
     def __call__(self, rows: Floats) -> NDArray[np.float32]:
         """Return the probabilities of all items for rows of P."""
-        o = (rows @ self.item_factors.T).astype(np.float32, copy=False)
+        o = (rows @ self.items.factors.T).astype(np.float32, copy=False)
         p = self.formula(o, self.proposal.astype(np.float32), self.negatives)
         return p if self.factors is None else p * self.factors
 

@@ -18,6 +18,7 @@ from taylorank.objectives import ials_objective, released_objective, wrmf_object
 from taylorank.ranking import Ranker, Vectors
 from taylorank.solvers import SweepState, solve_row_als
 from taylorank.solvers.row_als import Method, RowObjective
+from taylorank.torch_extra import torch_device
 
 OF_THE_USERS = ("train_", "user_factors_", "history_", "_record")  # which a fold-in does without
 METHODS = ("auto", "cholesky", "cg", "blocks")
@@ -41,6 +42,7 @@ class WeightedRows(Factors):
     tolerance: float
     solver: Method
     random_state: int
+    device: str
     fit = fit_factors
     partial_fit = partial_fit_factors
 
@@ -63,24 +65,28 @@ class WeightedRows(Factors):
             start=_pair(objective, start),
             random_state=self.random_state,
             callback=lambda sweep: monitor.after(sweep_step(self, sweep, with_loss=with_loss)),
-            keep=lambda sweep: monitor.keep(sweep.state(with_loss=with_loss)),
+            keep=lambda sweep: monitor.keep(lambda: sweep.state(with_loss=with_loss)),
+            device=torch_device(self.device),
         )
 
     def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
         objective = self._objective(data)
         start = _pair(objective, item_factors)
-        return solve_row_als(objective, self.factors, sweeps=sweeps, method=self.solver, start=start)
+        device = torch_device(self.device)
+        return solve_row_als(objective, self.factors, sweeps=sweeps, method=self.solver, start=start, device=device)
 
-    def _fold_in(self) -> RowFoldIn:
+    def _fold_in(self, items: ItemVectors) -> RowFoldIn:
         """The fold-in of this fit: a copy of the model that no later fit and no parameter set later reaches."""
         other = copy.copy(self)
         for name in OF_THE_USERS:
             other.__dict__.pop(name, None)
-        return RowFoldIn(self.item_factors, other._objective)
+        return RowFoldIn(items, other._objective)
 
     def _build_ranker(self) -> Ranker:
-        items = ItemVectors(self.item_factors)
-        return self._ranker_with(vectors=Vectors(self.user_factors, items, fold_in=self._fold_in()))
+        items = ItemVectors(self._where_it_ranks("item_factors_"))
+        return self._ranker_with(
+            vectors=Vectors(self._where_it_ranks("user_factors_"), items, fold_in=self._fold_in(items))
+        )
 
 
 def _pair(objective: RowObjective, start: Any) -> Any:
@@ -111,6 +117,7 @@ class WRMF(WeightedRows, FactorModel, Recommender):
     solver: Method = "auto"
     random_state: int = 0
     num_threads: int | None = None
+    device: Literal["auto", "cpu", "cuda"] = "auto"
 
     def _objective(self, data: Interactions) -> RowObjective:
         return wrmf_objective(data, alpha=self.alpha, regularization=self.regularization)
@@ -140,6 +147,7 @@ class IALS(WeightedRows, FactorModel, Recommender):
     solver: Method = "auto"
     random_state: int = 0
     num_threads: int | None = None
+    device: Literal["auto", "cpu", "cuda"] = "auto"
 
     def _objective(self, data: Interactions) -> RowObjective:
         return ials_objective(
@@ -171,6 +179,7 @@ class ReleasedRG(WeightedRows, FactorModel, Recommender):
     solver: Method = "auto"
     random_state: int = 0
     num_threads: int | None = None
+    device: Literal["auto", "cpu", "cuda"] = "auto"
 
     def _check(self, data: Interactions) -> None:
         super()._check(data)

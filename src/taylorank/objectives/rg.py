@@ -25,7 +25,7 @@ If K is not below the rank of the optimum, it is a convex problem in O = PQᵀ, 
 optimum if and only if it is stationary and ‖diag(c) (S − O) diag(q)‖₂ ≤ μ. Where c and q are constant (ρ = γ = 0) it is
 a soft-thresholded SVD with τ = μ / √(cq). Else no SVD of S' solves it: a stationary point has
 (S' − P'Q'ᵀ) Q' = μ diag(1/c) P', so if singular vectors of S' spanned the columns of P', diag(1/c) would map that span
-to itself, which it does for spans of coordinates alone. Its ALS steps are exact and no dearer (`solvers.plain_als`).
+to itself, which it does for spans of coordinates alone. Its ALS steps are exact and cost no more (`solvers.plain_als`).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ with the s = p·o' of context x that makes p sum to 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -33,8 +33,17 @@ from scipy.sparse.linalg import LinearOperator, gmres
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import RowSystem, Tilt, gather_sum, nonzero_scores, row_solve
+from taylorank.kernels.arrays import as_double, device_rows, inner, like, to_numpy
 from taylorank.objectives.rg import Penalty, context_weights
-from taylorank.objectives.weighted import Floats, ItemSums, Weighted, check_weighted, weighted_gram
+from taylorank.objectives.weighted import (
+    Floats,
+    ItemSums,
+    Weighted,
+    check_weighted,
+    to_device,
+    weighted_gram,
+    without_weights,
+)
 
 UNSEEN_PENALTY = 1.0  # of empty contexts, which have no weight: it makes their factors 0
 
@@ -150,6 +159,13 @@ class SampledRGX:
 
     parts: SampledParts
 
+    def on(self, device: str | None) -> SampledRGX:
+        """Return the same objective with its pairs as tensors on a device of torch; None: as it is."""
+        if device is None:
+            return self
+        rows = device_rows(without_weights(self.parts.by_user), device)
+        return SampledRGX(replace(self.parts, by_user=rows, strengths=to_device(self.parts.strengths, rows)))
+
     @property
     def by_user(self) -> CSR:
         """The observed pairs."""
@@ -162,8 +178,7 @@ class SampledRGX:
 
     @cached_property
     def _by_user(self) -> CSR:
-        rows = self.parts.by_user
-        return CSR(rows.indptr, rows.indices, self.parts.strengths, rows.n_columns)
+        return replace(self.parts.by_user, weights=self.parts.strengths)
 
     @cached_property
     def _by_item(self) -> CSR:
@@ -213,17 +228,18 @@ class SampledRGX:
 
     def loss(self, user_factors: Floats, item_factors: Floats) -> float:
         """Return the loss exactly, in O(nnz·K + (M + N)·K²) and without M × N memory."""
-        p, P, Q = self.parts, user_factors.astype(np.float64), item_factors.astype(np.float64)
+        p, P, Q = self.parts, as_double(user_factors), as_double(item_factors)
         o = nonzero_scores(p.by_user, P, item_factors=Q)
-        row = p.by_user.row_of_entry()
-        positive = np.bincount(row, p.strengths * o, minlength=p.by_user.n_rows)  # u r·o
-        mean = P @ (p.proposal @ Q)  # q·o
-        square = 0.5 * p.beta * float(np.vdot(weighted_gram(P, p.context), weighted_gram(Q, p.proposal)))
-        square += 0.5 * p.alpha * float(p.strengths @ o**2)
-        linear = float(positive.sum() - p.context @ mean)
-        interaction = p.alpha * float(positive @ mean) + 0.5 * (p.beta - p.alpha) * float(p.context @ mean**2)
-        seen = p.context > 0
-        penalty = p.user_penalty[seen] @ (P[seen] ** 2).sum(axis=1) + p.item_penalty @ (Q**2).sum(axis=1)
+        strengths, c, q = like(o, p.strengths), like(P, p.context), like(Q, p.proposal)
+        mean = P @ (q @ Q)  # q·o
+        along = strengths * o  # u r o of each pair
+        square = 0.5 * p.beta * inner(weighted_gram(P, p.context), weighted_gram(Q, p.proposal))
+        square += 0.5 * p.alpha * float(along @ o)
+        linear = float(along.sum() - c @ mean)
+        interaction = p.alpha * float(along @ mean[p.by_user.row_of_entry()])
+        interaction += 0.5 * (p.beta - p.alpha) * float(c @ mean**2)
+        on_users = like(P, np.where(p.context > 0, p.user_penalty, 0.0))
+        penalty = on_users @ (P**2).sum(1) + like(Q, p.item_penalty) @ (Q**2).sum(1)
         return p.constant + p.beta * (square - linear - interaction) + 0.5 * float(penalty)
 
 
@@ -233,18 +249,18 @@ class _ItemStep:
     def __init__(self, objective: SampledRGX, user_factors: Floats) -> None:
         self.parts, self.rows, self.P = objective.parts, objective._by_item, user_factors
         self.by_user = objective._by_user
-        self.gram = weighted_gram(user_factors, self.parts.context)
-        self.mean = self.parts.context @ user_factors.astype(np.float64)  # g
+        self.gram = to_numpy(weighted_gram(user_factors, self.parts.context))
+        self.mean = to_numpy(like(user_factors, self.parts.context, dtype="float64") @ as_double(user_factors))  # g
 
     def system(self, m: NDArray[np.float64], z: NDArray[np.float64], *, constant: float = 1.0) -> RowSystem:
         """The systems of all Q_y given m and z; `constant` 0 leaves out what does not depend on them."""
         p, strengths = self.parts, self.rows.weights
         assert strengths is not None
-        pull = constant + p.alpha * (self.P @ m)  # α B_y m = Σ u r P (α P·m)
+        pull = constant + p.alpha * (self.P @ like(self.P, m))  # α B_y m = Σ u r P (α P·m)
         direction = p.alpha * z + (p.beta - p.alpha) * (self.gram @ m) - constant * self.mean
         return RowSystem(
-            CSR(self.rows.indptr, self.rows.indices, None, self.rows.n_columns),
-            self.gram,
+            without_weights(self.rows),
+            like(self.P, self.gram),
             p.beta * p.proposal,
             p.item_penalty / p.beta,
             weights=p.alpha * strengths,
@@ -267,13 +283,12 @@ class _ItemStep:
         zero = np.zeros(2 * width)
         operator = LinearOperator((2 * width, 2 * width), matvec=lambda v: v - step(v, 0.0), dtype=np.float64)
         first = zero if start is None else self.coupling_of(start)
-        precision = 10 * float(np.finfo(self.P.dtype).eps)
+        precision = 10 * float(np.finfo(to_numpy(self.P[:0]).dtype).eps)
         solution, _ = gmres(operator, step(zero, 1.0), x0=first, rtol=precision, restart=2 * width, maxiter=1)
         return halves(solution)
 
     def coupling_of(self, item_factors: Floats) -> NDArray[np.float64]:
         """Return (m, z) of Q, z = Σ_x P_x (P_x · f_x) with f_x = u_x Σ_y r_xy Q_y."""
-        Q = item_factors.astype(np.float64)
-        sums = gather_sum(self.by_user, Q)
-        along = np.einsum("ij,ij->i", self.P, sums)
-        return np.concatenate((self.parts.proposal @ Q, along @ self.P))
+        Q, P = as_double(item_factors), as_double(self.P)
+        along = (P * gather_sum(self.by_user, Q)).sum(1)
+        return np.concatenate((to_numpy(like(Q, self.parts.proposal) @ Q), to_numpy(along @ P)))

@@ -18,7 +18,8 @@ of interactions of x; items likewise with n_y and M. Weights vary by cell, so ev
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.kernels import RowSystem, gram, nonzero_scores
+from taylorank.kernels.arrays import as_double, device_rows, inner, like
 
 Floats = NDArray[Any]
 
@@ -42,7 +44,7 @@ class ItemSums:
     @classmethod
     def of(cls, item_factors: Floats, weights: NDArray[np.float64]) -> ItemSums:
         """Sum over the rows of Q with weights b."""
-        return cls(weighted_gram(item_factors, weights), weights @ item_factors)
+        return cls(weighted_gram(item_factors, weights), like(item_factors, weights) @ item_factors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +59,28 @@ class Weighted:
     extra: Floats | float  # e, (nnz,)
     targets: Floats | float  # t, (nnz,)
     user_penalty: NDArray[np.float64]  # λ_x, (M,)
-    item_penalty: NDArray[np.float64]  # λ_y, (N,)
+    item_penalties: NDArray[np.float64] | Callable[[], NDArray[np.float64]]  # λ_y, (N,), or what computes them
     constant: float  # the loss of zero factors
     curvature: float = 1.0  # s
     slope: float = 0.0  # h
 
+    def on(self, device: str | None) -> Weighted:
+        """Return the same objective with its pairs as tensors on a device of torch; None: as it is."""
+        if device is None:
+            return self
+        rows = device_rows(without_weights(self.by_user), device)
+        extra, targets = (to_device(values, rows) for values in (self.extra, self.targets))
+        return replace(self, by_user=rows, extra=extra, targets=targets)
+
+    @cached_property
+    def item_penalty(self) -> NDArray[np.float64]:
+        """λ_y, (N,); the systems of users do without, so that folding in one user does not cost O(N)."""
+        return self.item_penalties() if callable(self.item_penalties) else self.item_penalties
+
     @cached_property
     def transposed(self) -> Weighted:
         """The same objective with users and items exchanged."""
-        rows = CSR(self.by_user.indptr, self.by_user.indices, None, self.by_user.n_columns).transpose()
+        rows = without_weights(self.by_user).transpose()
         extra, targets = (_by_column(self.by_user, values) for values in (self.extra, self.targets))
         return Weighted(
             rows,
@@ -109,20 +124,31 @@ class Weighted:
 
     def loss(self, user_factors: Floats, item_factors: Floats) -> float:
         """Return L exactly, in O(nnz·K + (M + N)·K²) and without M × N memory."""
-        P, Q = user_factors.astype(np.float64), item_factors.astype(np.float64)
+        P, Q = as_double(user_factors), as_double(item_factors)
         o = nonzero_scores(self.by_user, P, item_factors=Q)
-        a, b = self.user_background, self.item_background
-        everywhere = self.curvature * float(np.vdot(weighted_gram(P, a), weighted_gram(Q, b)))
+        a, b = like(P, self.user_background), like(Q, self.item_background)
+        squares = weighted_gram(P, self.user_background), weighted_gram(Q, self.item_background)
+        everywhere = self.curvature * inner(*squares)
         everywhere += 2 * self.slope * float((a @ P) @ (b @ Q))
-        observed = float(np.sum(self.extra * o**2) - 2 * np.sum(self.targets * o))
-        penalty = self.user_penalty @ (P**2).sum(axis=1) + self.item_penalty @ (Q**2).sum(axis=1)
+        observed = float((self.extra * o**2).sum() - 2 * (self.targets * o).sum())
+        penalty = like(P, self.user_penalty) @ (P**2).sum(1) + like(Q, self.item_penalty) @ (Q**2).sum(1)
         return self.constant + everywhere + observed + float(penalty)
 
 
+def without_weights(rows: CSR) -> CSR:
+    """Return the pairs alone."""
+    return replace(rows, weights=None)
+
+
+def to_device(values: Floats | float, rows: Any) -> Any:
+    """Return values per entry where the rows are; one number for all as it is."""
+    return values if np.ndim(values) == 0 else like(rows.indices, values, dtype="float32")
+
+
 def _by_column(rows: CSR, values: Floats | float) -> Floats | float:
-    if np.ndim(values) == 0:
+    if isinstance(values, (int, float)) or values.ndim == 0:
         return values
-    transposed = CSR(rows.indptr, rows.indices, np.asarray(values), rows.n_columns).transpose().weights
+    transposed = replace(rows, weights=values).transpose().weights
     assert transposed is not None
     return transposed
 
@@ -131,7 +157,7 @@ def weighted_gram(factors: Floats, weights: NDArray[np.float64]) -> NDArray[np.f
     """Fᵀ diag(w) F, summed in float64."""
     if len(weights) and np.all(weights == weights[0]):
         return float(weights[0]) * gram(factors)
-    return gram(factors * np.sqrt(weights).astype(factors.dtype)[:, None])
+    return gram(factors * like(factors, np.sqrt(weights))[:, None])
 
 
 def wrmf_objective(data: Interactions, *, alpha: float, regularization: float) -> Weighted:
@@ -141,11 +167,11 @@ def wrmf_objective(data: Interactions, *, alpha: float, regularization: float) -
     return Weighted(
         data.by_user,
         np.ones(data.n_users),
-        np.ones(data.n_items),
+        np.broadcast_to(np.float64(1), data.n_items),
         alpha * strengths,
         1 + alpha * strengths,
         np.full(data.n_users, float(regularization)),
-        np.full(data.n_items, float(regularization)),
+        np.broadcast_to(np.float64(regularization), data.n_items),
         data.nnz + alpha * float(data.strengths.sum(dtype=np.float64)),
     )
 
@@ -155,15 +181,19 @@ def ials_objective(data: Interactions, *, unobserved_weight: float, regularizati
     check_weighted(data, unobserved_weight=unobserved_weight, regularization=regularization, nu=nu)
     strengths = strengths_of(data)
     per_user = data.by_user.row_lengths + unobserved_weight * data.n_items
-    per_item = np.bincount(data.by_user.indices, minlength=data.n_items) + unobserved_weight * data.n_users
+
+    def item_penalties() -> NDArray[np.float64]:
+        per_item = np.bincount(data.by_user.indices, minlength=data.n_items) + unobserved_weight * data.n_users
+        return regularization * _power(per_item, nu)
+
     return Weighted(
         data.by_user,
         np.full(data.n_users, float(unobserved_weight)),
-        np.ones(data.n_items),
+        np.broadcast_to(np.float64(1), data.n_items),
         strengths,
         strengths,
         regularization * _power(per_user, nu),
-        regularization * _power(per_item, nu),
+        item_penalties,
         float(data.strengths.sum(dtype=np.float64)),
     )
 

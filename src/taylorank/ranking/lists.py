@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.data import Interactions
+from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import top_k, top_k_scores
+from taylorank.kernels.arrays import device_rows, like, to_numpy
 from taylorank.ranking.masks import Hidden, dense_block, hide, not_a_number
 from taylorank.ranking.ranker import Best, Mask, Positions, Ranker, RanksOnDevice, Vectors
 
 BestOf = Callable[[Positions, int], Best]
 BLOCK_USERS = 8192  # ranked at a time by inner products, of which only the lists are held
+DEVICE_USERS = 1 << 17  # the same on a device
 BLOCK_CELLS = 1 << 22  # scores held at a time, as (users, items)
 
 
@@ -32,7 +34,8 @@ def best_items(
     allowed = ranker.ranks(allowed)
     vectors, size = ranker.vectors, users_per_block(ranker)
     if vectors is not None and vectors.are_products:
-        best, size = _by_products(ranker, vectors, hidden, allowed), BLOCK_USERS
+        best = _by_products(ranker, vectors, hidden, allowed)
+        size = DEVICE_USERS if vectors.are_on_device else BLOCK_USERS
     else:
         best = _by_scores(ranker, hidden, allowed)
     if vectors is not None and ranker.on_device is not None:
@@ -74,23 +77,36 @@ def _masked(scores: NDArray[np.float32], users: Positions, hidden: Hidden, allow
 
 
 def _by_products(ranker: Ranker, vectors: Vectors, hidden: Hidden, allowed: Mask | None) -> BestOf:
+    rank = _top_k_on_device if vectors.are_on_device else _top_k
+
     def best(users: Positions, k: int) -> Best:
-        rows = vectors.rows(users).astype(np.float32, copy=False)
         try:
-            return top_k(
-                rows,
-                vectors.items,
-                k=min(k, len(vectors.items)),
-                scales=vectors.scales,
-                offsets=vectors.offsets,
-                seen=hidden.of(users),
-                allowed=allowed,
-            )
+            return rank(vectors, users, min(k, len(vectors.items)), hidden.of(users), allowed)
         except ParameterError:
             _name_broken_user(ranker, users)
             raise
 
     return best
+
+
+def _top_k(vectors: Vectors, users: Positions, k: int, seen: CSR | None, allowed: Mask | None) -> Best:
+    rows = vectors.rows(users).astype(np.float32, copy=False)
+    return top_k(rows, vectors.items, k=k, scales=vectors.scales, offsets=vectors.offsets, seen=seen, allowed=allowed)
+
+
+def _top_k_on_device(vectors: Vectors, users: Positions, k: int, seen: CSR | None, allowed: Mask | None) -> Best:
+    rows, items = vectors.kept_rows(users), vectors.items.given
+    scales, offsets = (None if line is None else like(items, line) for line in (vectors.scales, vectors.offsets))
+    ids, scores = top_k(
+        rows,
+        items,
+        k=k,
+        scales=scales,
+        offsets=offsets,
+        seen=None if seen is None else device_rows(seen, items.device),
+        allowed=None if allowed is None else like(items, allowed, dtype="bool"),
+    )
+    return to_numpy(ids), to_numpy(scores)
 
 
 def _name_broken_user(ranker: Ranker, users: Positions) -> None:

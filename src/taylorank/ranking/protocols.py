@@ -14,9 +14,11 @@ from typing import Any, Literal, Protocol
 from taylorank.data import HeldOut, Interactions, check_leakage, merge, share_ids
 from taylorank.deprecation import renamed
 from taylorank.errors import DataError, ParameterError
+from taylorank.kernels.thread_limit import threads
 from taylorank.ranking.evaluated import Evaluation
 from taylorank.ranking.evaluation import evaluate
-from taylorank.ranking.ranker import Rankable
+from taylorank.ranking.histories import over_items
+from taylorank.ranking.ranker import Rankable, ranker_of
 
 Phase = Literal["valid", "test"]
 Published = tuple[Interactions, Interactions]
@@ -204,11 +206,10 @@ def _whole(data: Any, name: str) -> Interactions:
     return data
 
 
-def folded_in(model: Any, shown: Interactions | None) -> Rankable:
+def folded_in(model: Rankable, shown: Interactions | None) -> Rankable:
     """Return the model with the users of `shown` folded in; itself if that is None."""
-    if shown is not None and not hasattr(model, "fold_in"):
-        raise ParameterError(
-            f"{type(model).__name__} cannot fold in new users", "choose a model with fold_in, or another protocol"
-        )
-    folded: Rankable = model if shown is None else model.fold_in(shown)
-    return folded
+    if shown is None:
+        return model
+    ranker = ranker_of(model)
+    with threads(ranker.num_threads):
+        return ranker.for_histories(over_items(shown, ranker.items))

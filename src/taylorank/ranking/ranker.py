@@ -30,6 +30,8 @@ from scipy import sparse
 from taylorank.data import CSR, Ids, Interactions
 from taylorank.errors import DataError, ParameterError, warn_caller
 from taylorank.kernels import ItemVectors
+from taylorank.kernels.arrays import like, to_numpy
+from taylorank.kernels.dispatch import is_tensor
 from taylorank.ranking.rows import are_consecutive, take_rows
 
 Positions = NDArray[np.int64]
@@ -76,7 +78,8 @@ class Vectors:
     Parameters
     ----------
     users, items
-        u (M, K) and v (N, K). A user without history has u = 0.
+        u (M, K) and v (N, K), both in host memory or both tensors on a device, where inner products are then ranked. A
+        user without history has u = 0.
     scales, offsets
         a and b, (N,); 1 and 0 by default.
     score_rows, probability_rows
@@ -99,9 +102,18 @@ class Vectors:
         """Whether scores are inner products, up to scale and offset of the item."""
         return self.score_rows is None
 
-    def rows(self, users: Positions) -> NDArray[Any]:
-        """Return u of these users, (B, K); a view if they follow each other."""
+    @property
+    def are_on_device(self) -> bool:
+        """Whether the vectors are tensors on a device."""
+        return is_tensor(self.users)
+
+    def kept_rows(self, users: Positions) -> Any:
+        """Return u of these users, (B, K), where the vectors are; a view if they follow each other."""
         return self.users[users[0] : users[-1] + 1] if are_consecutive(users) else self.users[users]
+
+    def rows(self, users: Positions) -> NDArray[Any]:
+        """Return u of these users, (B, K), in host memory."""
+        return to_numpy(self.kept_rows(users))
 
     def scores(self, users: Positions) -> Scores:
         """Return the scores of all items, (B, N)."""
@@ -120,15 +132,16 @@ class Vectors:
     def export(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return (users, items) whose inner product is the score: [u_x, 1] and [a_y v_y, b_y] where there is a b."""
         items = self.items.factors if self.scales is None else self.items.factors * self.scales[:, None]
+        users = to_numpy(self.users)
         if self.offsets is None:
-            return self.users, items
-        ones = np.ones((len(self.users), 1), dtype=self.users.dtype)
-        return np.hstack((self.users, ones)), np.hstack((items, self.offsets[:, None]))
+            return users, items
+        ones = np.ones((len(users), 1), dtype=users.dtype)
+        return np.hstack((users, ones)), np.hstack((items, self.offsets[:, None]))
 
     @cached_property
     def user_index(self) -> ItemVectors:
         """The vectors of the users, laid out to be searched."""
-        return ItemVectors(self.users)
+        return ItemVectors(to_numpy(self.users))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +150,7 @@ class HistoryScores:
 
     score: Callable[[sparse.csr_array], Scores]  # (B, N)
     is_cold: Callable[[sparse.csr_array], Mask]  # (B,): the history gives no scores
+    are_needed: bool = True  # False: there are scores without histories too
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +178,7 @@ class Ranker:
         For models without vectors: how close all items are to some, (B, N); and, from the history of one user and an
         item, (items of the history, what each adds to the score, what is there without them).
     cold_users
-        For models that are a function of users: which of them the model knows nothing of; by default nobody.
+        For models that are a function of users: which of them the model knows nothing of; by default none.
     on_device
         Ranks rows of user vectors on an accelerator, if one is used.
     name
@@ -236,14 +250,14 @@ class Ranker:
     def is_cold(self, users: Positions) -> Mask:
         """Return which users, by position, have no history to rank by; none if scores are a plain function."""
         if self.vectors is not None:
-            cold: Mask = ~np.any(self.vectors.rows(users), axis=1)
-            return cold
+            return to_numpy((self.vectors.kept_rows(users) == 0).all(1))
         if self.histories is not None:
             return self.histories.is_cold(self._history_rows(users))
         return np.zeros(len(users), dtype=bool) if self.cold_users is None else self.cold_users(users)
 
     def _history_rows(self, users: Positions) -> sparse.csr_array:
-        if not self.seen.nnz:
+        assert self.histories is not None
+        if self.histories.are_needed and not self.seen.nnz:
             raise DataError("the model has no histories of its users", "fold_in their histories")
         return take_rows(self.seen.by_user, users).to_scipy()
 
@@ -254,8 +268,11 @@ class Ranker:
 
     @cached_property
     def popular_scores(self) -> NDArray[np.float32]:
-        """Scores of all items for a cold user, (N,)."""
-        return shares(self.item_popularity) if self.cold_scores is None else self.cold_scores
+        """Scores of all items for a cold user, (N,); pop_y / Σ pop is comparable with the scores of models."""
+        if self.cold_scores is not None:
+            return self.cold_scores
+        share: NDArray[np.float32] = (self.item_popularity / (self.item_popularity.sum() or 1)).astype(np.float32)
+        return share
 
     def ranks(self, allowed: Mask | None) -> Mask | None:
         """Return which of the allowed items can be ranked; None for all."""
@@ -265,12 +282,14 @@ class Ranker:
 
     def for_histories(self, histories: Interactions) -> Ranker:
         """Return the ranker of other users, given their histories over these items; nothing is fitted."""
-        if self.vectors is None and self.histories is not None:
-            return replace(self, users=histories.users, seen=histories)
-        if self.vectors is None or self.vectors.fold_in is None:
-            raise ParameterError(f"{self.name} cannot fold in new users", "choose a model with fold_in")
-        rows = self.vectors.fold_in.rows(histories)
-        return replace(self, users=histories.users, seen=histories, vectors=replace(self.vectors, users=rows))
+        vectors = self.vectors
+        if vectors is not None and vectors.fold_in is not None:
+            rows = vectors.fold_in.rows(histories)
+            vectors = replace(vectors, users=like(vectors.users, rows) if vectors.are_on_device else rows)
+        elif self.histories is None:
+            raise ParameterError(f"{self.name} cannot fold in new users", "choose another model, or fit it again")
+        popularity = self.item_popularity  # that of the training data goes on counting
+        return replace(self, users=histories.users, seen=histories, vectors=vectors, popularity=popularity)
 
 
 def ranker_of(model: Rankable) -> Ranker:
@@ -292,14 +311,3 @@ def _of_scorer(model: Any) -> Ranker:
         DeprecationWarning,
     )
     return Ranker(model.users, model.items, model.seen, scores=model.scores, name=name)
-
-
-def shares(counts: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return pop_y / Σ pop: probabilities, comparable with the scores of the models, unlike counts.
-
-    >>> shares(np.array([3.0, 1.0]))
-    array([0.75, 0.25], dtype=float32)
-    """
-    total = counts.sum()
-    share: NDArray[np.float32] = (counts / (total if total > 0 else 1.0)).astype(np.float32)
-    return share

@@ -15,6 +15,8 @@ from taylorank.ranking.ranker import Ranker
 from taylorank.ranking.rows import select_entries, take_rows
 
 TABLE_CELLS = 1 << 22  # bytes of a table of (users, items) that stays in a cache
+SHORT_ROWS = 16  # entries of a row, on average, that are compared one by one
+ENTRIES = 1 << 14  # compared at a time
 LEAST_ROWS = 64  # of such a table: with fewer, binary search is faster
 
 
@@ -85,8 +87,21 @@ def relevance(ranker: Ranker, test: Interactions, gain: Gain = "binary") -> Rele
 
 def contains(rows: CSR, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return whether row x holds each of the columns wanted[x], (B, k); column -1 is in no row."""
+    if rows.nnz <= SHORT_ROWS * len(wanted):
+        return _by_comparison(rows, wanted)
     height = TABLE_CELLS // max(rows.n_columns, 1)
     return _by_table(rows, wanted, height) if height >= LEAST_ROWS else _by_search(rows, wanted)
+
+
+def _by_comparison(rows: CSR, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Compare every entry with the columns wanted of its row."""
+    found = np.zeros(wanted.shape, dtype=bool)
+    owners, columns = rows.row_of_entry(), wanted.astype(np.int32)
+    for start in range(0, rows.nnz, ENTRIES):
+        owner = owners[start : start + ENTRIES]
+        entry, rank = np.nonzero(columns[owner] == rows.indices[start : start + ENTRIES, None])
+        found[owner[entry], rank] = True
+    return found
 
 
 def _by_table(rows: CSR, wanted: NDArray[np.int64], height: int) -> NDArray[np.bool_]:

@@ -52,11 +52,13 @@ def _wanted_rows(ids: Ids, wanted: Sequence[Any], n: int, what: str) -> Position
 def _nearest_by_cosine(index: ItemVectors, known: Mask | None, ids: Ids, rows: Positions, n: int) -> Lists:
     """cos(v_i, v_j) = (v_i / |v_i|) · v_j · (1 / |v_j|); vectors of 0 have no direction and are left out."""
     inverse = index.inverse_norms
-    allowed = inverse > 0 if known is None else (inverse > 0) & known
+    directed = inverse > 0
+    allowed = known if directed.all() else directed if known is None else directed & known
     unit = index.factors[rows] * inverse[rows, None]
     itself = CSR(np.arange(len(rows) + 1), rows.astype(np.int32), None, len(index))
     best, cosines = top_k(unit, index, k=n, scales=inverse, seen=itself, allowed=allowed)
-    best[~allowed[rows]], cosines[~allowed[rows]] = -1, np.nan
+    if allowed is not None:
+        best[~allowed[rows]], cosines[~allowed[rows]] = -1, np.nan
     return ids.take(best), cosines
 
 

@@ -9,6 +9,7 @@ import importlib
 import math
 from typing import Any
 
+from taylorank.metrics import split_metric
 from taylorank.report.numbers import metric_label
 from taylorank.report.record import Record
 from taylorank.report.series import Series
@@ -92,7 +93,7 @@ def by_cutoff(record: Record, series: list[Series]) -> Spec | None:
     ]
     if not rows:
         return None
-    name = metric_label(record["settings"]["primary"].partition("@")[0])
+    name = metric_label(split_metric(record["settings"]["primary"])[0])
     x = _log_x("k:Q", "k, the length of the list", [row["k"] for row in rows])
     return _spec(_lines(rows, series, x, f"{name}@k"), f"{name} against the length of the list")
 

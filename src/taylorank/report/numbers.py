@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from taylorank.metrics import split_metric
+
 CAPITALS = {
     "ndcg": "NDCG",
     "dcg": "DCG",
@@ -22,8 +24,9 @@ def metric_label(name: str) -> str:
     >>> metric_label("ndcg@10"), metric_label("hit_rate@5")
     ('NDCG@10', 'Hit rate@5')
     """
-    word, at, cutoff = name.partition("@")
-    return CAPITALS.get(word, word.replace("_", " ").capitalize()) + at + cutoff
+    word, cutoff = split_metric(name)
+    label = CAPITALS.get(word, word.replace("_", " ").capitalize())
+    return label if cutoff is None else f"{label}@{cutoff}"
 
 
 def quality(value: float | None) -> str:

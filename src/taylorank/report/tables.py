@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from taylorank.metrics import split_metric
 from taylorank.report.numbers import MISSING, and_list, any_value, memory, metric_label, p_value, quality, seconds
 from taylorank.report.record import Record
 from taylorank.report.series import Series
@@ -100,7 +101,7 @@ def cutoff_table(record: Record) -> Table:
     rows = [
         [Cell(label(record, name)), *(Cell(quality(dict(values).get(k))) for k in ks)] for name, values in found.items()
     ]
-    name = metric_label(record["settings"]["primary"].partition("@")[0])
+    name = metric_label(split_metric(record["settings"]["primary"])[0])
     return Table(f"{name} at k", ["Model", *(f"@{k}" for k in ks)], rows)
 
 

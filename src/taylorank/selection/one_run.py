@@ -62,7 +62,7 @@ def make_plan(
     if metrics is None:
         wanted = list(evaluation.metrics)  # in the protocol's order
     primary = evaluation.chooses if evaluation.chooses in wanted else wanted[0]
-    curve = tuple(c for c in CUTOFFS if c <= n_items) if "@" in primary else ()
+    curve = tuple(c for c in CUTOFFS if c <= n_items) if parse_metric(primary).cutoff is not None else ()
     budget = DEFAULT_TRIALS if trials is None and seconds is None else trials
     return Plan((primary, *(metric for metric in wanted if metric != primary)), primary, curve, budget, seconds)
 

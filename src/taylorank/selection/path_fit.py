@@ -29,6 +29,7 @@ class PathFit:
         self.quick = ShortlistJudge(sample, lambda: self._model(start))
         self._fitted: Any = None
         self._failure: Exception | None = None
+        self._last = 0.0  # when the last pass ended
         self.trials: list[Trial] = []
 
     @property
@@ -65,10 +66,17 @@ class PathFit:
     def _fit(self) -> None:
         try:
             model = self.study.new_model({**self.start, "factors": self.rank})
-            self._fitted = model.fit(self.study.train, callback=lambda _: self.study.check_time())
+            self._last = self.study.now
+            self._fitted = model.fit(self.study.train, callback=lambda _: self._after_pass())
         except Exception as error:
             self._failure = error  # every other point would fail in the same way
             raise
+
+    def _after_pass(self) -> None:
+        """End the fit if another pass as long as the last one would take more than is left."""
+        now = self.study.now
+        self.study.check_time(now - self._last)
+        self._last = now
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """Search for models whose one fit holds a whole family: every rank, every threshold, every ranking (`model.path`).
 
 1. With a budget in seconds, ranks first: fits of growing rank with the model's own exponents, as long as the largest
-   rank of the path is its best and two fits of a larger one can be paid; then fits of that rank climb over the
-   parameters that need a fit of their own (γ and ρ). Along the path of each fit the others are climbed, which needs no
-   further fit. Judged on a sample of the validation users.
+   rank of the path is its best and a fit of a larger one can be paid; then fits of that rank climb over the
+   parameters that need a fit of their own (γ and ρ), and go over to a larger rank as soon as it turns out to be
+   affordable. Along the path of each fit the others are climbed, which needs no further fit. Judged on a sample of the
+   validation users.
 2. With a budget in fits alone, γ and ρ are climbed with fits of a moderate rank, then from there with the largest; the
    best γ grows with the rank.
 3. The best few points of the best fit are judged on all users.
@@ -20,20 +21,26 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from taylorank.selection.path_fit import Costs, PathFit
+from taylorank.selection.proposers import LEAP
 from taylorank.selection.spaces import cut_ranks, lattice, nearest
 from taylorank.selection.study import BudgetSpent, Stopped, Study
+from taylorank.torch_extra import torch_device
 
 ON_PATH = ("factors", "regularization", "ranking", "popularity_discount")  # of which one fit holds every value
 SAMPLE_USERS = 10_000
 SCREEN_RANK = 256
 PROBE_SHARE = 4  # the first of growing ranks is SCREEN_RANK over this
-FITS_AHEAD = 2  # fits that must be paid for before the rank grows
 FINALISTS = 3
 GRID_WORK = 3e10  # multiplications that judging a whole path may cost: a fraction of a second
+DEVICE_WORK = 1e14  # the same on a GPU
 GRID_FITS = 12  # fits that a whole grid may cost if only seconds are limited
 
 Setting = dict[str, Any]  # a parameter → its value
 Axes = dict[str, list[Any]]  # a parameter → its values that may be tried, in order
+
+
+class LargerRank(Exception):
+    """Raised inside a climb when its fits were quick enough for a larger rank after all."""
 
 
 def path_search(study: Study) -> str:
@@ -55,7 +62,9 @@ class PathSearch:
         self.by_fit: Axes = {name: part for name, part in values.items() if name not in ON_PATH}
         self.at = {name: nearest(part, own[name]) for name, part in values.items()}
         self.costs = Costs(study)
+        self.grid_work = DEVICE_WORK if torch_device(own.get("device", "cpu")) else GRID_WORK
         self.steps: tuple[int, ...] = (2, 1)
+        self.largest = 0  # of the growing ranks, with a budget in seconds
         self.best: PathFit | None = None
         self.reached: dict[tuple[Any, ...], float] = {}  # by rank and the parameters that need a fit of their own
 
@@ -78,28 +87,49 @@ class PathSearch:
             return
         except BudgetSpent:
             self.study.note_few_fits()
+        if self.largest and self._largest_is_best():
+            self.study.note_ranks_above(self.largest)
         self._finalists()
 
     def _ranks_first(self) -> None:
-        """Fit growing ranks while the largest is best and affordable, then climb near the best rank."""
-        own = {name: self.at[name] for name in self.by_fit}
-        rank = max([rank for rank in self.ranks if rank <= SCREEN_RANK // PROBE_SHARE], default=self.ranks[0])
-        self.steps = (2,)
-        self._fit(own, rank)
-        while self.at.get("factors", rank) == rank and (larger := self._affordable(rank)) > rank:
-            self.best, rank = None, larger  # the path of the larger one holds the smaller ones too
-            self._fit(own, rank)
-        if self.at.get("factors", rank) == rank < self.ranks[-1]:
-            self.study.unfinished.append(f"ranks above {rank} were not tried, and {rank} was the best")
-        self.steps = (2, 1)
-        near = min([r for r in self.ranks if self.at.get("factors", rank) < r <= rank], default=rank)
-        self._stage(near, steps=(2, 1), seconds=self.costs.refit(near))
+        """Fit growing ranks while the largest is best and affordable, then climb near the best rank.
 
-    def _affordable(self, rank: int) -> int:
-        """Return the largest rank of which the seconds left pay a few fits and the last one; at least `rank`."""
-        left = self.study.budget.left
-        larger = [r for r in self.ranks if FITS_AHEAD * self.costs.search(r) + self.costs.refit(r) < left]
-        return max([rank, *larger])
+        The first fit of a process is slow, so what is affordable is asked again after every fit.
+        """
+        self._fit_own(max([rank for rank in self.ranks if rank <= SCREEN_RANK // PROBE_SHARE], default=self.ranks[0]))
+        self._grow()
+        done = False
+        while not done:
+            rank = self.largest
+            near = min([r for r in self.ranks if self.at.get("factors", rank) < r <= rank], default=rank)
+            try:
+                self._stage(near, steps=(2, 1), seconds=self.costs.refit(near), may_grow=True)
+            except LargerRank:
+                self._grow()
+            done = self.largest == rank
+
+    def _fit_own(self, rank: int) -> None:
+        """Fit with the best parameters so far; of the path only long steps are tried."""
+        self.steps, self.largest = (2,), rank
+        self._fit({name: self.at[name] for name in self.by_fit}, rank)
+        self.steps = (2, 1)
+
+    def _grow(self) -> None:
+        """Fit larger ranks while the largest is best and a larger one can be paid."""
+        while (larger := self._affordable()) > self.largest:
+            self._fit_own(larger)  # its path holds the smaller ones too
+
+    def _largest_is_best(self) -> bool:
+        """Whether the largest rank so far is the best, and larger ones are offered."""
+        return bool(self.at.get("factors", self.largest) == self.largest < self.ranks[-1])
+
+    def _affordable(self) -> int:
+        """Return the largest near rank of which the seconds left pay a fit and the last one, if it may be better."""
+        if not self._largest_is_best():
+            return self.largest
+        left, near = self.study.budget.left, [r for r in self.ranks if r <= LEAP * self.largest]
+        larger = [r for r in near if self.costs.search(r) + self.costs.refit(r) < left]
+        return max([self.largest, *larger])
 
     def _two_stages(self, screen: int) -> None:
         """Climb with fits of rank `screen`, then from there with the largest."""
@@ -116,11 +146,19 @@ class PathSearch:
         self.best = None  # the finalists come from this stage
         self._stage(self.ranks[-1], steps=(1,))
 
-    def _stage(self, rank: int, *, steps: tuple[int, ...], seconds: float = 0.0, fits: int = 0) -> None:
-        """Climb over what needs a fit of its own, leaving `seconds` and `fits` for later."""
+    def _stage(
+        self, rank: int, *, steps: tuple[int, ...], seconds: float = 0.0, fits: int = 0, may_grow: bool = False
+    ) -> None:
+        """Climb over what needs a fit of its own, leaving `seconds` and `fits` for later.
+
+        With `may_grow` it raises `LargerRank` when a larger rank can be paid and may be better.
+        """
 
         def value(setting: Setting) -> float:
-            return self._fit(setting, rank, seconds=seconds, fits=fits)
+            found = self._fit(setting, rank, seconds=seconds, fits=fits)
+            if may_grow and self._affordable() > self.largest:
+                raise LargerRank
+            return found
 
         climb(self.by_fit, self.at, value, steps=steps)
 
@@ -130,7 +168,7 @@ class PathSearch:
         if key in self.reached:
             return self.reached[key]
         number = self.study.begin_fit(seconds=seconds + self.costs.search(rank), fits=fits)
-        is_first = self.best is None
+        is_first = self.best is None or rank > self.best.rank
         start = {**self.at, **setting}
         if "factors" in start:
             start["factors"] = rank if is_first else min(rank, self.at["factors"])
@@ -175,7 +213,7 @@ class PathSearch:
 
     def _grid_is_quick(self, rank: int) -> bool:
         points = math.prod(len(values) for values in self.on_path.values())
-        return points * rank * self.sample.users * self.study.train.n_items <= GRID_WORK
+        return points * rank * self.sample.users * self.study.train.n_items <= self.grid_work
 
     def _finalists(self) -> None:
         """Judge the best points on all users, as far as time allows."""

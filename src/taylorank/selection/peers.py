@@ -34,16 +34,16 @@ class ImplicitALS(FactorModel, Recommender):
     regularization: float = 1.0
     iterations: int = 16
     use_cg: bool = True
-    num_threads: int = 0
+    num_threads: int | None = None
     random_state: int = 0
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`; the callback is called after each sweep, as by our own models."""
         als = peer_module("implicit.cpu.als", "implicit")
         data = read_interactions(train)
-        params = {name: value for name, value in self.get_params().items() if name != "use_cg"}
+        params = self.get_params() | {"num_threads": self.num_threads or 0}  # to implicit 0 means all
         with _blas_on_one_thread():
-            model = als.AlternatingLeastSquares(**params, use_cg=self.use_cg)
+            model = als.AlternatingLeastSquares(**params)
             model.fit(
                 sparse.csr_matrix(data.matrix),
                 show_progress=False,

@@ -22,6 +22,7 @@ from taylorank.selection.trials import Trial
 PRUNE_AFTER_TRIALS = 5
 PRUNE_AFTER_STEPS = 3
 SMALL_GRID = 20  # settings, all of which are tried if only seconds are limited
+LEAP = 4  # times as large at most is the next of growing ranks, if seconds are limited: its cost is only estimated
 STARTUP_TRIALS = 8  # random ones, before Optuna has anything to be guided by
 
 
@@ -90,33 +91,42 @@ def _has_optuna() -> bool:
 
 
 class _Ranks:
-    """After its first setting, a search tries the same with the largest affordable rank, and on while that helps."""
+    """A search tries its first setting with the largest affordable rank too, once there is one, while that helps."""
 
     def __init__(self, space: Space) -> None:
         part = space.get("factors")
         self._offered = part.values if isinstance(part, Choice) else ()
-        self._all = self._offered
-        self._last: dict[str, Any] | None = None
+        self._best: dict[str, Any] | None = None  # the first setting with the best rank so far
+        self._asked: dict[str, Any] | None = None  # the same with the rank that is being tried
         self._value = -math.inf
+        self._helps = True
 
-    def enlarged(self, setting: dict[str, Any], most: float) -> dict[str, Any]:
-        """Return the last setting with more factors, if those are to be tried, else `setting`; `most` at most."""
-        if self._last is None:
-            self._last = setting
+    def enlarged(self, setting: dict[str, Any], most: float, at_random: float) -> dict[str, Any]:
+        """Return the first setting with more factors, up to `most`, if those are to be tried.
+
+        Else return `setting` with at most `at_random`.
+        """
+        if self._best is None:
+            self._best = self._asked = setting
             return setting
-        ranks = [rank for rank in self._offered if self._last["factors"] < rank <= most]
-        if not ranks:
-            self._offered = ()
-            lower = [rank for rank in self._all if rank <= most < setting["factors"]]
-            return {**setting, "factors": max(lower)} if lower else setting
-        self._last = {**self._last, "factors": max(ranks)}
-        return self._last
+        best = self._best.get("factors", 0)
+        most = min(most, LEAP * best) if most < math.inf else most
+        larger = [rank for rank in self._offered if self._helps and best < rank <= most]
+        self._asked = {**self._best, "factors": max(larger)} if larger else None
+        if self._asked is not None:
+            return self._asked
+        lower = [rank for rank in self._offered if rank <= at_random < setting["factors"]]
+        return {**setting, "factors": max(lower)} if lower else setting
 
     def tell(self, trial: Trial) -> None:
         """End this if more factors were no better."""
-        if (trial.value or 0.0) <= self._value:
-            self._offered = ()
-        self._value = trial.value or 0.0
+        if self._asked is None:
+            return
+        value = trial.value or 0.0
+        self._helps = value > self._value
+        if self._helps:
+            self._best, self._value = self._asked, value
+        self._asked = None
 
 
 class Listed:
@@ -128,10 +138,10 @@ class Listed:
         self._ranks = _Ranks(space)
         self._curves: list[tuple[float, ...]] = []
 
-    def ask(self, *, most_factors: float = math.inf) -> dict[str, Any] | None:
+    def ask(self, *, most_factors: float = math.inf, at_random: float = math.inf) -> dict[str, Any] | None:
         """Return the next setting, or None if there is none left; at first ranks grow up to a limit."""
         setting = next(self._settings, None)
-        return None if setting is None else self._ranks.enlarged(setting, most_factors)
+        return None if setting is None else self._ranks.enlarged(setting, most_factors, at_random)
 
     def should_prune(self, step: int, value: float) -> bool:
         """Return whether to prune the current setting, given its value at a step (from 1)."""
@@ -161,11 +171,11 @@ class Tpe:
         self._startup = itertools.islice(_random(space, first, random_state), STARTUP_TRIALS)
         self._current: Any = None
 
-    def ask(self, *, most_factors: float = math.inf) -> dict[str, Any]:
+    def ask(self, *, most_factors: float = math.inf, at_random: float = math.inf) -> dict[str, Any]:
         """Ask Optuna for a setting, after those to begin with, where ranks grow up to a limit."""
         setting = next(self._startup, None)
         if setting is not None:
-            given = self._ranks.enlarged(setting, most_factors)
+            given = self._ranks.enlarged(setting, most_factors, at_random)
             with _quiet_optuna():
                 self._study.enqueue_trial(
                     {n: p.values.index(given[n]) if isinstance(p, Choice) else given[n] for n, p in self._space.items()}

@@ -246,7 +246,7 @@ def within(part: Range | Choice, wanted: Any) -> Any:
 
 
 def own_values(model: Any) -> dict[str, Any]:
-    """Return the model's parameters as they take effect; options of a loss that nobody set have their defaults."""
+    """Return the model's parameters as they take effect; options of a loss that are not set have their defaults."""
     values = settled_params(model)
     if "loss" in values and not values.get("options", True):
         values = {**values, "options": dict(losses.get(model.loss).options)}

@@ -120,15 +120,19 @@ class Study:
         self.fits += 1
         return self.fits - 1
 
+    def note_ranks_above(self, rank: int) -> None:
+        """Note that the seconds paid no larger rank than the best."""
+        self.unfinished.append(f"ranks above {rank} were not tried, and {rank} was the best")
+
     def note_few_fits(self) -> None:
         """Note that the seconds, and not the number of trials, allowed only a few fits."""
         limit = self.budget.trials
         if self.budget.seconds is not None and self.fits < min(FEW_FITS, math.inf if limit is None else limit):
             self.unfinished.append(f"{self.budget.seconds:g} s allowed {self.fits} fit{'s' * (self.fits > 1)}, no more")
 
-    def check_time(self) -> None:
-        """Stop the fit that is running, unless it is the first, if the seconds are spent."""
-        if self.fits > 1 and self.budget.left <= 0:
+    def check_time(self, step: float = 0.0) -> None:
+        """Stop the fit that is running, unless it is the first, if the seconds left do not pay another `step`."""
+        if self.fits > 1 and self.budget.left <= step:
             raise CutOff
 
     def new_model(self, params: dict[str, Any]) -> Recommender:

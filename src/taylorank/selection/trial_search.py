@@ -9,7 +9,7 @@ from typing import Any
 from taylorank.selection.attempt import STEP_USERS, Attempt
 from taylorank.selection.path_fit import GROWTH
 from taylorank.selection.proposers import proposer
-from taylorank.selection.spaces import cut_ranks, own_values
+from taylorank.selection.spaces import Choice, cut_ranks, own_values
 from taylorank.selection.study import BudgetSpent, Stopped, Study
 from taylorank.selection.trials import Trial
 
@@ -23,7 +23,7 @@ def trial_search(study: Study) -> str:
     try:
         while True:
             number = study.begin_fit(seconds=_expected(study))
-            params = source.ask(most_factors=_affordable_rank(study))
+            params = source.ask(most_factors=_affordable_rank(study), at_random=_affordable_rank(study, share=0.5))
             if params is None:
                 return source.method
             attempt = Attempt(study, params, source=source, judge=some_users)
@@ -45,23 +45,35 @@ def _expected(study: Study) -> float:
     return statistics.median(seconds) + (max(seconds) if study.refit else 0.0) if seconds else 0.0
 
 
-def _affordable_rank(study: Study) -> float:
-    """Return the largest number of factors of which half the seconds left pay a trial, judged by the last one.
+def _affordable_rank(study: Study, *, share: float = 1.0) -> float:
+    """Return the largest number of factors of which a share of the seconds left pays a trial and the last fit.
 
-    Seconds grow like K to the power `GROWTH`.
+    Seconds grow like K to the power `GROWTH`, from those of the quickest trial for its rank: the first fit of a process
+    is slow. Pruned trials are not whole.
     """
-    last = study.trials[-1] if study.trials else None
-    if last is None or study.budget.seconds is None or not last.seconds > 0:
+    whole = [trial for trial in study.trials if trial.status == "complete" and trial.seconds > 0]
+    if study.budget.seconds is None or not whole:
         return math.inf
-    fits = 2 if study.refit else 1
-    factors = last.params.get("factors", getattr(study.base, "factors", 1))
-    return float(factors * max(study.budget.left / 2 / fits / last.seconds, 0.0) ** (1 / GROWTH))
+    seconds = share * max(study.budget.left, 0.0) / (2 if study.refit else 1)
+    own = getattr(study.base, "factors", 1)
+    return float(max(t.params.get("factors", own) * (seconds / t.seconds) ** (1 / GROWTH) for t in whole))
 
 
 def _note_unfinished(study: Study) -> None:
-    """Note which trials the seconds cut off, and whether they allowed only a few."""
+    """Note which trials the seconds cut off, which ranks they did not allow, and whether they allowed only a few."""
     study.unfinished += [_words(trial) for trial in study.trials if trial.status == "cut off"]
+    _note_ranks(study)
     study.note_few_fits()
+
+
+def _note_ranks(study: Study) -> None:
+    """Note if the best trial has the largest rank that was tried and the seconds did not pay a larger one."""
+    part = cut_ranks(study.space, study.train).get("factors")
+    if study.budget.seconds is None or study.best is None or not isinstance(part, Choice):
+        return
+    tried, best = max(trial.params["factors"] for trial in study.trials), study.best.params["factors"]
+    if best == tried < max(part.values):
+        study.note_ranks_above(best)
 
 
 def _words(trial: Trial) -> str:

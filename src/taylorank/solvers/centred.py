@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR
 from taylorank.kernels import aligned_empty, gather_sum
+from taylorank.kernels.arrays import to_numpy
+from taylorank.kernels.dispatch import is_tensor
 
 STRIP = 1024
 
@@ -41,6 +43,16 @@ class CentredMatrix:
         return self.by_row.n_rows, self.by_column.n_rows
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of its numbers."""
+        return to_numpy(self.right[:0]).dtype
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether its parts are tensors of an accelerator, or stand in for those."""
+        return is_tensor(self.right)
+
+    @property
     def transposed(self) -> CentredMatrix:
         """Sᵀ, sharing all memory."""
         unit: Literal["left", "right"] = "left" if self.unit == "right" else "right"
@@ -54,21 +66,27 @@ class CentredMatrix:
         if self.shape[0] < self.shape[1]:  # a bᵀX is less work than a centred copy of X
             image = gather_sum(self.by_row, block)
             return subtract_outer(image, self.left, _dot(self.right, block), out=image)
-        centred = project_out(block, self.right, out=aligned_empty(block.shape, block.dtype))
-        return gather_sum(self.by_row, centred)
+        return gather_sum(self.by_row, project_out(block, self.right))
 
     def apply_transposed(self, block: NDArray[Any]) -> NDArray[Any]:
         """Sᵀ Y for Y (M, k)."""
         return self.transposed.apply(block)
 
 
-def project_out(block: NDArray[Any], unit: NDArray[Any], *, out: NDArray[Any]) -> NDArray[Any]:
-    """Write (I − b bᵀ) X to `out`, which may be X, and return it."""
+def project_out(block: NDArray[Any], unit: NDArray[Any], *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return (I − b bᵀ) X, in `out` if given, which may be X."""
     return subtract_outer(block, unit, _dot(unit, block), out=out)
 
 
-def subtract_outer(block: NDArray[Any], column: NDArray[Any], row: NDArray[Any], *, out: NDArray[Any]) -> NDArray[Any]:
-    """Write X − column rowᵀ to `out`, which may be X, and return it."""
+def subtract_outer(
+    block: NDArray[Any], column: NDArray[Any], row: NDArray[Any], *, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Return X − column rowᵀ, in `out` if given, which may be X."""
+    if is_tensor(block):
+        rest: NDArray[Any] = block - column[:, None] * row
+        return rest
+    if out is None:
+        out = aligned_empty(block.shape, block.dtype)
     column = column.astype(block.dtype, copy=False)
     for start in range(0, len(block), STRIP):  # the products stay in cache
         part = slice(start, start + STRIP)
@@ -77,6 +95,9 @@ def subtract_outer(block: NDArray[Any], column: NDArray[Any], row: NDArray[Any],
 
 
 def _dot(vector: NDArray[Any], block: NDArray[Any]) -> NDArray[Any]:
-    """vᵀ X, without BLAS, whose threads would spin on beside those of the gather-sums (see `kernels.grams`)."""
-    along: NDArray[Any] = np.einsum("i,ij->j", vector.astype(block.dtype, copy=False), block)
+    """vᵀ X; on a CPU without BLAS, whose threads would spin on beside those of our kernels (see `kernels.grams`)."""
+    if is_tensor(block):
+        along: NDArray[Any] = vector @ block
+        return along
+    along = np.einsum("i,ij->j", vector.astype(block.dtype, copy=False), block)
     return along

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR
 from taylorank.kernels import RowSystem, row_solve
+from taylorank.kernels.arrays import like
 from taylorank.kernels.row_solver import EXACT_UP_TO
 from taylorank.objectives.weighted import ItemSums
 from taylorank.solvers.needs import Declared, check_allowed
@@ -34,6 +35,10 @@ class RowObjective(Declared, Protocol):
     @property
     def constant(self) -> float:
         """The loss of zero factors."""
+        ...
+
+    def on(self, device: str | None) -> RowObjective:
+        """The same objective with its pairs on a device of torch; None: as it is."""
         ...
 
     def prepare(self) -> None:
@@ -68,17 +73,22 @@ def solve_row_als(
     random_state: int = 0,
     callback: Callable[[AlsSweep], object] | None = None,
     keep: Callable[[AlsSweep], object] | None = None,
+    device: str | None = None,
 ) -> tuple[Floats, Floats]:
     """Return (P, Q) after at most `sweeps` sweeps (see `run_sweeps` for when it stops).
 
     `start` is (P, Q) to begin from, or the state of an earlier sweep to go on from; if None N(0, 0.1/√K), as Rendle
-    et al. do.
+    et al. do. `device` is a device of torch to compute on, and where the result stays; None: NumPy.
     """
     check_allowed(objective, "row_als")
+    objective = objective.on(device)
     objective.prepare()
     done, last = (start.sweep, start.last_loss) if isinstance(start, SweepState) else (0, np.inf)
+    P, Q = _begin(objective.by_user, factors, start, random_state)
+    if device is not None:
+        P, Q = (like(objective.by_user.indices, part, dtype="float32") for part in (P, Q))
     return run_sweeps(
-        iterate(objective, *_begin(objective.by_user, factors, start, random_state), method=method, done=done),
+        iterate(objective, P, Q, method=method, done=done),
         most=sweeps,
         tolerance=tolerance,
         zero_loss=objective.constant,

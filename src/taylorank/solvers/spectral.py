@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
+from taylorank.kernels.arrays import device_rows, like
 from taylorank.objectives import RG
 from taylorank.solvers.centred import CentredMatrix
 from taylorank.solvers.needs import check_allowed
@@ -55,14 +57,18 @@ class SpectralPath:
         if not 1 <= count <= len(self.svd.values):
             raise ParameterError(f"factors={count}", f"choose 1 to {len(self.svd.values)}, what was fitted")
         root = np.sqrt(np.maximum(self.svd.values[:count] - self.threshold(regularization), 0.0))
-        balance = self._balance()
-        dtype = self.svd.left.dtype
-        weight = np.sqrt(self.context)
-        per_user = np.divide(balance, weight, out=np.zeros_like(weight), where=weight > 0)
-        per_item = 1 / (balance * np.sqrt(self.proposal))
-        P = self.svd.left[:, :count] * root.astype(dtype) * per_user[:, None].astype(dtype)
-        Q = self.svd.right[:, :count] * root.astype(dtype) * per_item[:, None].astype(dtype)
+        left, right = self.svd.left, self.svd.right
+        per_user, per_item = self._scales
+        P = left[:, :count] * like(left, root) * per_user[:, None]
+        Q = right[:, :count] * like(right, root) * per_item[:, None]
         return P, Q
+
+    @cached_property
+    def _scales(self) -> tuple[Floats, Floats]:
+        """c^-½ C^¼, 0 for an empty context, and q^-½ C^-¼, where the singular vectors are."""
+        balance, weight = self._balance(), np.sqrt(self.context)
+        per_user = np.divide(balance, weight, out=np.zeros_like(weight), where=weight > 0)
+        return like(self.svd.left, per_user), like(self.svd.right, 1 / (balance * np.sqrt(self.proposal)))
 
     def _balance(self) -> float:
         """C^¼, or for a plain penalty (c/q)^¼: what √c P and √q Q differ by."""
@@ -75,16 +81,20 @@ def solve_spectral(
     objective: RG,
     factors: int,
     *,
-    tolerance: float = 1e-2,
+    tolerance: float = 1e-5,
     max_passes: int | None = None,
     start: SvdState | None = None,
     random_state: int = 0,
     callback: Callable[[Progress], object] | None = None,
+    device: str | None = None,
 ) -> SpectralPath:
-    """Decompose S' once; `factors(K, regularization)` of the result is the optimum for any K ≤ `factors`."""
+    """Decompose S' once; `factors(K, regularization)` of the result is the optimum for any K ≤ `factors`.
+
+    `device` is a device of torch to compute on, and where the result stays; None: NumPy.
+    """
     check_allowed(objective, "spectral")
     svd = truncated_svd(
-        scaled_matrix(objective),
+        scaled_matrix(objective, device=device),
         factors,
         tolerance=tolerance,
         max_passes=max_passes,
@@ -96,16 +106,22 @@ def solve_spectral(
     return SpectralPath(svd, objective.proposal, objective.context, plain_weight)
 
 
-def scaled_matrix(objective: RG) -> CentredMatrix:
-    """S' = B − a √c √qᵀ as a product."""
-    assert objective.by_user.weights is not None
-    dtype = objective.by_user.weights.dtype
-    left, right = objective.centre.astype(dtype), np.sqrt(objective.proposal).astype(dtype)
-    return CentredMatrix(objective.by_user, objective.by_item, left, right)
+def scaled_matrix(objective: RG, *, device: str | None = None) -> CentredMatrix:
+    """S' = B − a √c √qᵀ as a product, of NumPy's arrays or of tensors on a device."""
+    left, right = objective.centre, np.sqrt(objective.proposal)
+    if device is None:
+        assert objective.by_user.weights is not None
+        dtype = objective.by_user.weights.dtype
+        return CentredMatrix(objective.by_user, objective.by_item, left.astype(dtype), right.astype(dtype))
+    rows = device_rows(objective.by_user, device)
+    return CentredMatrix(rows, rows.transpose(), like(rows.weights, left), like(rows.weights, right))
 
 
 def unscaled(objective: RG, P: Floats, Q: Floats, in_place: bool) -> tuple[Floats, Floats]:
     """Return (P, Q) from P' = √c P and Q' = √q Q; an empty context has P' = 0."""
-    weight = np.sqrt(objective.context).astype(P.dtype)[:, None]
-    users = np.divide(P, weight, out=P if in_place else np.zeros_like(P), where=weight > 0)
-    return users, Q / np.sqrt(objective.proposal).astype(Q.dtype)[:, None]
+    weight = np.sqrt(objective.context)
+    scale = like(P, np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0))[:, None]
+    if in_place:
+        P *= scale
+    users = P if in_place else P * scale
+    return users, Q / like(Q, np.sqrt(objective.proposal))[:, None]

@@ -10,6 +10,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from taylorank.kernels.arrays import to_numpy
+
 Floats = NDArray[Any]
 
 
@@ -58,7 +60,8 @@ class AlsSweep:
 
     def state(self, *, with_loss: bool) -> SweepState:
         """Return what `start` of a solver takes to go on from here."""
-        return SweepState(self.sweep, self.arrays, self.loss if with_loss else float("inf"))
+        arrays = {name: to_numpy(array) for name, array in self.arrays.items()}
+        return SweepState(self.sweep, arrays, self.loss if with_loss else float("inf"))
 
 
 def run_sweeps(

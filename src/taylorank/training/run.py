@@ -118,7 +118,7 @@ def _epoch(loop: Loop, monitor: FitMonitor, now: Callable[[], Neural]) -> bool:
         )
     )
     # after the callback: an epoch whose callback is interrupted is done again
-    monitor.keep(SweepState(loop.epochs_done, {n: v.cpu().numpy() for n, v in loop.state().items()}, loss))
+    monitor.keep(lambda: SweepState(loop.epochs_done, {n: v.cpu().numpy() for n, v in loop.state().items()}, loss))
     return stop
 
 

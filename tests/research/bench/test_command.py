@@ -8,6 +8,7 @@ import pytest
 
 from research.bench import BENCHMARKS, module_of
 from research.bench.command import app
+from taylorank.machine import source_commit
 
 
 def test_bench_runs_and_writes_its_record(run, tmp_path, capsys):
@@ -19,6 +20,7 @@ def test_bench_runs_and_writes_its_record(run, tmp_path, capsys):
     record = json.loads(target.read_text())
     assert {r["format"] for r in record["results"]} == {"csv", "parquet"}
     assert record["command"] == f"python -m research.bench read --quick --json {target}"
+    assert record.get("commit") == source_commit()
     assert record["machine"]["stolen_cpu_share"] >= 0
 
 

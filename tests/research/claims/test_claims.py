@@ -17,6 +17,7 @@ from research.papers import PAPERS, PU_2025, SUMMARY_2026
 from research.places import HERE, Places
 from taylorank import losses
 from taylorank.errors import ParameterError
+from taylorank.machine import source_commit
 
 FILES = HERE.records / "claims"
 RECORD = json.loads((FILES / "claims.json").read_text(encoding="utf-8"))
@@ -253,6 +254,8 @@ def test_the_command_prints_verdicts_and_writes_the_file(run, tmp_path, capsys):
     assert SUMMARY_2026.full not in shown
     written = json.loads(file.read_text(encoding="utf-8"))
     assert [record["id"] for record in written["claims"]] == list(QUICK)
+    assert written.get("commit") == source_commit()
+    assert written["machine"]["cores"] >= 1
     for record in written["claims"]:
         assert {"id", "source", "statement", "verdict", "numbers"} <= record.keys()
 

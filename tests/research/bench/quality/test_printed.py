@@ -38,4 +38,5 @@ def test_models_of_the_small_ratings_have_metrics_and_rg2_a_calibration_error():
     assert {"recall@10", "ndcg@10", "ece@20"} <= record["ours"]["RG2"].keys()
     assert "ece@20" not in record["ours"]["WRMF"]
     assert "ece@20" in record["ours"].get("softmax", {"ece@20": 0.0})  # without torch there is none
+    assert ("BPR, one draw" in record["ours"]) == ("softmax" in record["ours"])
     assert lines[0].startswith("RecStudio's BPR")
