@@ -170,6 +170,21 @@ def test_a_student_taught_on_cuda_is_that_of_the_cpu(teacher, student):
     assert np.mean((there.user_factors * student.user_factors).sum(axis=1)) > 0.9
 
 
+def test_tensors_rank_as_arrays_do(student, monkeypatch):
+    pytest.importorskip("torch")
+    there = copy.copy(student)
+    monkeypatch.setattr("taylorank.models.recommender.torch_device", lambda _: "cpu")
+    ids, scores = there.recommend(TRAIN.user_ids)
+    assert there.ranker.vectors.are_on_device
+    monkeypatch.undo()
+    assert not student.ranker.vectors.are_on_device
+    expected = student.recommend(TRAIN.user_ids)
+    assert np.mean(ids == expected[0]) > 0.99
+    np.testing.assert_allclose(scores, expected[1], rtol=1e-4)
+    monkeypatch.setattr("taylorank.models.recommender.torch_device", lambda _: "cpu")
+    np.testing.assert_allclose(there.fold_in(VALID).user_factors, student.fold_in(VALID).user_factors, atol=1e-5)
+
+
 def test_lists_made_by_torch_are_those_of_the_kernel(teacher):
     pytest.importorskip("torch")
     from taylorank.models.student_torch import best_on_device

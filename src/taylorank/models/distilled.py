@@ -66,7 +66,8 @@ class Distilled(FactorModel, Recommender):
     random_state
         Seed of the order of the users and of directions that the teacher does not have.
     device
-        "cpu": native kernels, without torch. "cuda": torch. "auto": cuda where torch sees one.
+        Where the student is fitted and ranks. "cpu": native kernels, without torch. "cuda": torch. "auto": cuda where
+        torch sees one. The teacher has a parameter of its own.
     num_threads
         Threads of fitting and of recommending (None: all that the process may use); the result is the same.
 
@@ -229,8 +230,8 @@ class Distilled(FactorModel, Recommender):
         )
         return self._ranker_with(
             vectors=Vectors(
-                self.user_factors,
-                ItemVectors(self.item_factors),
+                self._where_it_ranks("user_factors_"),
+                ItemVectors(self._where_it_ranks("item_factors_")),
                 scales=np.full(len(self.item_factors), 1 / self.temperature, dtype=np.float32),
                 offsets=biases if self.bias else None,
                 fold_in=fold_in,
