@@ -186,4 +186,5 @@ NB_MODULE(_native, module) {
     taylorank::bind_row_solve(module);
     taylorank::bind_small_product(module);
     taylorank::bind_gram(module);
+    taylorank::bind_softmax_sums(module);
 }

@@ -24,6 +24,8 @@
     template <class T>                                                  \
     void gram_rows(const Gram<T>&, std::int64_t, std::int64_t, double*, T*); \
     extern const InverseLevel inverse_level;                            \
+    extern const SoftmaxSumsLevel softmax_sums_level;                   \
+    void unit_adam_rows(const UnitAdam&, std::int64_t, std::int64_t);   \
     }
 #define TAYLORANK_ROWS_OF(level, T)                                                           \
     RowMethods<T> {                                                                           \
@@ -37,7 +39,8 @@
             level::nonzero_scores_chunk<float>, level::nonzero_scores_chunk<double>,         \
             &level::top_k_level, TAYLORANK_ROWS_OF(level, float),                            \
             TAYLORANK_ROWS_OF(level, double), level::small_product_rows<float>, level::small_product_rows<double>, \
-            level::gram_rows<float>, level::gram_rows<double>, &level::inverse_level         \
+            level::gram_rows<float>, level::gram_rows<double>, &level::inverse_level,        \
+            &level::softmax_sums_level, level::unit_adam_rows                                \
     }
 
 TAYLORANK_DECLARE(baseline)

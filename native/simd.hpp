@@ -11,6 +11,8 @@
 #include "top_k.hpp"
 #include "row_solve.hpp"
 #include "small_product.hpp"
+#include "softmax_sums.hpp"
+#include "unit_adam.hpp"
 
 namespace taylorank {
 
@@ -28,6 +30,8 @@ struct Level {
     GramRows<float> gram_float;
     GramRows<double> gram_double;
     const InverseLevel* inverse;
+    const SoftmaxSumsLevel* softmax_sums;
+    UnitAdamRows unit_adam;
 };
 
 // Built and supported by this CPU, slowest first; never empty. Found once, when first asked.

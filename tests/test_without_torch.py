@@ -32,6 +32,11 @@ def test_the_closed_forms_need_no_torch():
     assert "(20, 4)" in run(code)
 
 
+def test_students_need_no_torch():
+    code = "import taylorank as tr; d = tr.planted(50, 20, interactions=400); m = tr.Distilled(tr.RG2(8), 4, steps=5)"
+    assert "(20, 4)" in run(f"{code}; print(m.fit(d).fold_in(d).item_factors.shape)")
+
+
 SIZES = "n_users=3, n_items=4, factors=2"
 
 

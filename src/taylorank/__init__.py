@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         RG2,
         RGX,
         WRMF,
+        Distilled,
         ItemKNN,
         Popularity,
         ReleasedRG,
@@ -34,6 +35,7 @@ except PackageNotFoundError:  # run from a source tree that was never installed
 
 # Public name → module that holds it; loaded on first use, so that `import taylorank` is quick.
 _HOMES = {
+    "Distilled": "taylorank.models",
     "EASE": "taylorank.models",
     "IALS": "taylorank.models",
     "Interactions": "taylorank.data",
@@ -64,6 +66,7 @@ __all__ = [
     "RG2",
     "RGX",
     "WRMF",
+    "Distilled",
     "Interactions",
     "ItemKNN",
     "Neural",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from taylorank import losses
 from taylorank.errors import ParameterError
+from taylorank.models.distilled import Distilled
 from taylorank.models.item_based import EASE, ItemKNN
 from taylorank.models.popularity import Popularity
 from taylorank.models.recommender import Recommender
@@ -24,6 +25,7 @@ MODELS: dict[str, type[Recommender]] = {
     "ease": EASE,
     "itemknn": ItemKNN,
     "popularity": Popularity,
+    "distilled": Distilled,
     "neural": Neural,
 }
 

@@ -82,6 +82,19 @@ def test_help_lists_what_each_model_takes(capsys, monkeypatch):
             assert name in option[option.index("[") : option.index("]")]
 
 
+def test_the_teacher_of_a_student_is_set(log, tmp_path, capsys):
+    command = ["train", str(log), "--model", "distilled", "--factors", "3", "--steps", "5", "--quiet", "--bias=false"]
+    named = ["--set", "teacher=ease", "--set", "teacher.regularization=7"]
+    assert run(*command, *named, "--out", str(tmp_path / "m.tr")) == 0
+    model = tr.load(tmp_path / "m.tr")
+    assert (type(model.teacher), model.teacher.regularization, model.bias) == (tr.EASE, 7, False)
+    for wrong, said in (("alpha=2", "alpha is not of the teacher"), ("teacher.magic=1", "no parameter 'magic'")):
+        assert run(*command, "--set", wrong, "--out", str(tmp_path / "x.tr")) == 2
+        assert said in capsys.readouterr().err
+    assert run("train", str(log), "--model", "rg2", "--set", "alpha=2", "--out", str(tmp_path / "x.tr")) == 2
+    assert "rg2 has no parts with options" in capsys.readouterr().err
+
+
 def test_no_seen_makes_a_smaller_file(log, tmp_path):
     for flag in ("--seen", "--no-seen"):
         assert run("train", str(log), "--factors", "2", "--quiet", flag, "--out", str(tmp_path / f"{flag}.tr")) == 0

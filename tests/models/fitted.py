@@ -6,8 +6,9 @@ import inspect
 
 from taylorank.registry import MODELS
 
-# A composition learns by descent: no fold-in (but sasrec's), no explanation, no growing; tests/training has its own.
-CLOSED_FORM = [name for name in MODELS if name != "neural"]
+# Neural and Distilled learn by descent: no fold-in to the same vectors, no explanation of their own, no growing; they
+# have tests of their own.
+CLOSED_FORM = [name for name in MODELS if name not in ("neural", "distilled")]
 
 
 def small(name: str, **others):

@@ -15,7 +15,7 @@ from cyclopts import Group, Parameter
 from taylorank import backbones, losses, samplers
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
-from taylorank.registry import MODELS, model_class
+from taylorank.registry import MODELS, model_class, model_named
 from taylorank.training.composition import newton_losses
 
 # Each parameter in one line; the models' docstrings explain more.
@@ -57,8 +57,12 @@ MEANINGS = {
     "precision": "float32, bfloat16 for mixed precision, or float64 (newton).",
     "compile": "Compile the training step with torch.compile.",
     "device": "Where to train: auto, cpu or cuda.",
+    "top": "Number of items of each user that the teacher lists.",
+    "sharpness": "Exponent of the teacher's scores: above 1 the best items count for more.",
+    "bias": "Whether items have a bias.",
+    "steps": "Least number of steps; few users are taught in smaller batches and more epochs.",
 }
-OF_THE_COMMAND = ("random_state", "num_threads", "options")  # --seed, --num-threads and --set are for every model
+OF_THE_COMMAND = ("random_state", "num_threads", "options", "teacher")  # --seed, --num-threads; the others by --set
 GROUP = Group("Model options", help="In brackets: the models that have the option, and its default.", sort_key=2)
 
 
@@ -122,13 +126,29 @@ def make_model(
     if foreign:
         known = ", ".join(_flag(key) for key in parameters_of(kind)) or "none"
         raise ParameterError(f"{name} has no option {_flag(foreign[0])}", f"its options: {known}")
-    if options:
-        if "options" not in inspect.signature(kind).parameters:
-            raise ParameterError(f"{name} has no parts with options", "leave out --set")
-        given["options"] = dict(_named_value(text) for text in options)
-    if "random_state" in inspect.signature(kind).parameters:
+    own = inspect.signature(kind).parameters
+    chosen = dict(_named_value(text) for text in options)
+    if "random_state" in own:
         given["random_state"] = random_state
-    return kind(**given)
+    if "teacher" in own:
+        return _taught(kind, given, chosen)
+    if chosen and "options" not in own:
+        raise ParameterError(f"{name} has no parts with options", "leave out --set")
+    return kind(**given, **({"options": chosen} if chosen else {}))
+
+
+def _taught(kind: Any, given: Mapping[str, Any], chosen: Mapping[str, Any]) -> Recommender:
+    """Return a model whose teacher is chosen by --set teacher=NAME and --set teacher.PARAMETER=VALUE."""
+    named = {name.replace(".", "__"): value for name, value in chosen.items()}
+    foreign = [name for name in named if name.split("__")[0] != "teacher"]
+    if foreign:
+        raise ParameterError(
+            f"--set {foreign[0]} is not of the teacher", "write --set teacher=ease or --set teacher.factors=512"
+        )
+    if "teacher" in named:
+        given = {**given, "teacher": model_named(str(named.pop("teacher")))}
+    model: Recommender = kind(**given).set_params(**named)
+    return model
 
 
 def _named_value(text: str) -> tuple[str, Any]:

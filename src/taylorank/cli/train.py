@@ -39,7 +39,7 @@ def train(
     model_options: ModelOptions = NO_MODEL_OPTIONS,
     set: Annotated[
         list[str] | None,
-        Parameter(help="Option of the loss, backbone or sampler, as NAME=VALUE; can be repeated.", negative=()),
+        Parameter(help="Option of loss, backbone, sampler or teacher, as NAME=VALUE; can be repeated.", negative=()),
     ] = None,
     num_threads: Threads = None,
     checkpoint: Annotated[
@@ -61,6 +61,8 @@ def train(
     Example: taylorank train ml-1m --model ials --factors 64 --out ials.tr
 
     Example: taylorank train ml-1m --loss entmax --set alpha=1.3 --out entmax.tr
+
+    Example: taylorank train ml-1m --model distilled --set teacher=ease --out m.tr
     """
     console = text_console(quiet)
     model = model or default_model(model_options)

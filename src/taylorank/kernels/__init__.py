@@ -8,13 +8,16 @@ from taylorank.kernels.pair_scores import nonzero_scores
 from taylorank.kernels.row_solver import row_solve
 from taylorank.kernels.row_system import RowSystem, Tilt
 from taylorank.kernels.small_products import small_product
+from taylorank.kernels.softmax import SoftmaxColumns, softmax_sums
 from taylorank.kernels.sums import gather_sum
 from taylorank.kernels.thread_limit import threads
+from taylorank.kernels.unit_steps import unit_adam
 
 __all__ = [
     "ItemVectors",
     "KernelInfo",
     "RowSystem",
+    "SoftmaxColumns",
     "Tilt",
     "aligned_empty",
     "gather_sum",
@@ -24,7 +27,9 @@ __all__ = [
     "nonzero_scores",
     "row_solve",
     "small_product",
+    "softmax_sums",
     "threads",
     "top_k",
     "top_k_scores",
+    "unit_adam",
 ]

@@ -1,5 +1,6 @@
 """What users fit."""
 
+from taylorank.models.distilled import Distilled
 from taylorank.models.factor import FactorModel
 from taylorank.models.fitting import FitProgress
 from taylorank.models.item_based import EASE, ItemKNN
@@ -17,6 +18,7 @@ __all__ = [
     "RG2",
     "RGX",
     "WRMF",
+    "Distilled",
     "Explanation",
     "FactorModel",
     "FitProgress",

@@ -47,13 +47,18 @@ class Recommender:
         """Return the parameters with numbers in the place of "auto"."""
         return self.get_params()
 
+    @classmethod
+    def from_settled(cls, params: Mapping[str, Any]) -> Self:
+        """Return the unfitted model that has these `settled_params`."""
+        return cls(**params)
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name and return self."""
         set_parameters(self, params)
         return self
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params(deep=False).items())
         return f"{type(self).__name__}({shown})"
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -195,6 +200,12 @@ class Recommender:
         """
         data = over_items(read_interactions(histories), self.items)
         return self._for_others(data, ranker=self.ranker.for_histories(data))
+
+    def distil(self, factors: int = 64, **others: Any) -> Any:
+        """Return a `Distilled` model of `factors` numbers per user and item, taught by this fitted one."""
+        from taylorank.models.distilled import Distilled
+
+        return Distilled(self, factors, **others).fit(self.seen)
 
     def save(self, path: str | os.PathLike[str], *, with_seen: bool = True) -> None:
         """Write the model to one file (safetensors with a JSON manifest, no pickle), atomically.

@@ -30,19 +30,36 @@ SPARSE = ("data", "indices", "indptr")
 Arrays = dict[str, NDArray[Any]]
 
 
-def save_model(model: Recommender, path: str | os.PathLike[str], *, with_seen: bool) -> None:
-    """Write `model` to `path`; the file appears whole or not at all."""
+def save_model(
+    model: Recommender,
+    path: str | os.PathLike[str],
+    *,
+    with_seen: bool,
+    parts: Mapping[str, Recommender] | None = None,
+) -> None:
+    """Write `model` to `path`; the file appears whole or not at all.
+
+    `parts` are fitted models that it has as attributes, by their names; their arrays are called name/array.
+    """
     from safetensors.numpy import save_file
 
+    arrays, facts = _arrays(model, with_seen), _facts(model)
+    for name, part in (parts or {}).items():
+        arrays |= {f"{name}/{own}": value for own, value in _arrays(part, with_seen=True).items()}
+        facts.setdefault("parts", {})[name] = _facts(part)
+    text = with_checksum(facts, arrays)
+    with atomic_path(path) as temporary:
+        save_file(arrays, str(temporary), metadata={"taylorank": text})
+
+
+def _arrays(model: Recommender, with_seen: bool) -> Arrays:
+    """Return everything that a file holds of a model, by name."""
     seen = model.seen if with_seen else model.seen.select(np.zeros(model.seen.nnz, dtype=bool), "seen items left out")
     arrays = {f"seen_{name}": value for name, value in pack(seen, with_truth=False).items()}
     arrays["item_popularity"] = model.item_popularity
     for name in model.learned_shapes:
         arrays |= _plain(name, model._learned(name))
-    arrays = {name: np.array(value, order="C", ndmin=1, copy=None) for name, value in arrays.items()}
-    text = with_checksum(_facts(model), arrays)
-    with atomic_path(path) as temporary:
-        save_file(arrays, str(temporary), metadata={"taylorank": text})
+    return {name: np.array(value, order="C", ndmin=1, copy=None) for name, value in arrays.items()}
 
 
 def _facts(model: Recommender) -> dict[str, Any]:
@@ -92,7 +109,15 @@ def load(path: str | os.PathLike[str]) -> Recommender:
     `path()` needs the decomposition that a fit makes, which files do not hold; all else works as before.
     """
     arrays, manifest = _read(Path(path))
-    model = _unfitted(Path(path), manifest)
+    model = _restored(Path(path), arrays, manifest)
+    for name, facts in manifest.get("parts", {}).items():
+        own = {array[len(name) + 1 :]: value for array, value in arrays.items() if array.startswith(f"{name}/")}
+        setattr(model, name, _restored(Path(path), own, {**manifest, **facts}))
+    return model
+
+
+def _restored(path: Path, arrays: Arrays, manifest: Mapping[str, Any]) -> Recommender:
+    model = _unfitted(path, manifest)
     try:
         histories = unpack({name[5:]: value for name, value in arrays.items() if name.startswith("seen_")})
         sizes = {"users": len(histories.users), "items": len(histories.items)}
@@ -144,7 +169,7 @@ def _unfitted(path: Path, manifest: Mapping[str, Any]) -> Recommender:
         raise DataError(
             f"{newer}, where {kind.__name__} has a parameter {unknown[0]!r} that is unknown here", "update taylorank"
         )
-    return kind(**manifest["parameters"])
+    return kind.from_settled(manifest["parameters"])
 
 
 def _learned(arrays: Arrays, name: str, axes: tuple[str, ...], sizes: dict[str, int]) -> Any:

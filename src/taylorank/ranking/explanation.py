@@ -51,7 +51,7 @@ def explain(model: Rankable, user: Any, item: Any, *, n: int | None = 10) -> Exp
         base = float(ranker.popular_scores[column])
         return Explanation(ranker.items.take(np.empty(0, dtype=np.int64)), np.empty(0), base, base)
     history = _history(ranker.seen, row)
-    items, contributions, base = _contributions(ranker, history, column)
+    items, contributions, base = contributions_of(ranker, history, column)
     order = np.argsort(-contributions, kind="stable")[:n]
     score = base + float(contributions.sum())
     return Explanation(ranker.items.take(items[order]), contributions[order], base, score)
@@ -63,8 +63,8 @@ def _history(seen: Interactions, row: int) -> Interactions:
     return Interactions(one, Ids(seen.user_ids[row : row + 1]), seen.items)
 
 
-def _contributions(ranker: Ranker, history: Interactions, column: int) -> tuple[NDArray[Any], Floats, float]:
-    """Items of the history, what each adds to the score of `column`, and the score without history."""
+def contributions_of(ranker: Ranker, history: Interactions, column: int) -> tuple[NDArray[Any], Floats, float]:
+    """Return the items of the history, what each adds to the score of `column`, and the score without history."""
     vectors = ranker.vectors
     if ranker.contributions is not None:
         return ranker.contributions(history, column)

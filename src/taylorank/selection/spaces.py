@@ -124,6 +124,11 @@ SPACES: dict[str, Space] = {
     "ease": {"regularization": Range(1.0, 10_000.0, log=True)},
     "itemknn": {"neighbours": Range(5, 1000, log=True, integer=True), "shrink": Range(0.1, 1000.0, log=True)},
     "popularity": {},
+    "distilled": {
+        "sharpness": Choice((0.7, 1.0, 1.25, 1.5, 2.0)),
+        "temperature": Range(0.05, 0.2, log=True),
+        "top": Choice((100, 200, 500, 1000)),
+    },
 }
 
 

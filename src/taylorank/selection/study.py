@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,15 @@ class Study:
 
     def new_model(self, params: dict[str, Any]) -> Recommender:
         """Return an unfitted model with the parameters of `base`, changed by `params`."""
-        return type(self.base)(**self.base.get_params()).set_params(**params)
+        model: Recommender = type(self._begun)(**self._begun.get_params(deep=False)).set_params(**params)
+        return model
+
+    @cached_property
+    def _begun(self) -> Any:
+        """`base` with the part of a fit that all settings share, such as a teacher, where it has one."""
+        prepared: Any = getattr(self.base, "prepared", None)
+        shares = prepared is not None and not any("__" in name for name in self.space)
+        return prepared(self.train) if shares else self.base
 
     def tried(
         self,

@@ -1,0 +1,102 @@
+"""What a teacher tells a student: of each user the best items and how likely each of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.data import CSR, Interactions
+from taylorank.errors import ParameterError
+from taylorank.kernels import ItemVectors, top_k, top_k_scores
+from taylorank.ranking import Ranker, Vectors
+from taylorank.ranking.ranker import Best, Positions
+
+BLOCK_USERS = 4096  # whose lists are made at a time
+BLOCK_CELLS = 1 << 24  # scores held at a time, of teachers without vectors
+
+
+def teacher_lists(ranker: Ranker, *, top: int, sharpness: float, device: str = "cpu") -> CSR:
+    """Return π (M, N), rows of at most `top` entries: π_xy ∝ max(p_xy, 0)^β on the best items of x, Σ_y π_xy = 1.
+
+    p are the teacher's scores, β the sharpness. Items that x has seen are among them: they are what the teacher is
+    surest of. A user of whom the teacher knows nothing, or whose scores are all ≤ 0, has an empty row. `device` is
+    where scores are computed: "cpu", or what torch calls it.
+    """
+    lengths, items, shares, known = [], [], [], 0
+    for ids, scores in _best(ranker, min(top, len(ranker.items)), device):
+        order = np.argsort(ids, axis=1)  # ascending, as kernels like their rows
+        weights = np.take_along_axis(_sharpened(scores, sharpness), order, axis=1)
+        kept = weights > 0
+        known += np.isfinite(scores).any(axis=1).sum()
+        lengths.append(kept.sum(axis=1))
+        items.append(np.take_along_axis(ids, order, axis=1)[kept].astype(np.int32))
+        shares.append(weights[kept].astype(np.float32))
+    indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))) if lengths else np.zeros(1, dtype=np.int64)
+    if known and not indptr[-1]:
+        raise ParameterError(
+            f"no score of the teacher {ranker.name} is above 0", "choose one whose scores are shares, such as RG2"
+        )
+    return CSR(indptr.astype(np.int64), np.concatenate(items), np.concatenate(shares), len(ranker.items))
+
+
+def history_lists(histories: Interactions) -> CSR:
+    """Return π_xy = r_xy / I_x: what is known of a user where there is no teacher to ask."""
+    rows = histories.by_user
+    totals = np.bincount(rows.row_of_entry(), weights=histories.strengths, minlength=rows.n_rows)
+    shares = histories.strengths / totals[rows.row_of_entry()]
+    return CSR(rows.indptr, rows.indices, shares.astype(np.float32), rows.n_columns)
+
+
+def _sharpened(scores: NDArray[np.float32], sharpness: float) -> NDArray[np.float64]:
+    """max(p, 0)^β over its sum, for rows of the best scores in order; padding (NaN) has none."""
+    p = np.maximum(np.nan_to_num(scores.astype(np.float64)), 0.0)
+    best = p[:, :1]
+    p = np.divide(p, best, out=np.zeros_like(p), where=best > 0) ** sharpness
+    p *= scores > 0  # 0⁰ is 1
+    totals = p.sum(axis=1, keepdims=True)
+    shares: NDArray[np.float64] = np.divide(p, totals, out=np.zeros_like(p), where=totals > 0)
+    return shares
+
+
+def _best(ranker: Ranker, top: int, device: str) -> Iterator[Best]:
+    """The best items of all users and their scores, block by block; padding where the teacher knows nothing."""
+    best_of, size = _best_of(ranker, device)
+    for start in range(0, len(ranker.users), size):
+        users = np.arange(start, min(start + size, len(ranker.users)))
+        ids, scores = best_of(users, top)
+        scores[ranker.is_cold(users)] = np.nan
+        yield ids, scores
+
+
+def _best_of(ranker: Ranker, device: str) -> tuple[Callable[[Positions, int], Best], int]:
+    """What finds the best items of some users, and of how many at a time."""
+    held = max(1, BLOCK_CELLS // len(ranker.items))
+    if ranker.vectors is None or not ranker.vectors.are_products:
+        return partial(_by_scores, ranker), min(BLOCK_USERS, held)
+    if device != "cpu":
+        from taylorank.models.student_torch import best_on_device
+
+        return best_on_device(ranker, device), min(BLOCK_USERS, held)
+    return _by_vectors(ranker, ranker.vectors), BLOCK_USERS
+
+
+def _by_vectors(ranker: Ranker, vectors: Vectors) -> Callable[[Positions, int], Best]:
+    """By inner products; coordinates that are 0 for every item, as a threshold leaves them, are left out."""
+    live = vectors.items.factors.any(axis=0)
+    items = vectors.items if live.all() else ItemVectors(vectors.items.factors[:, live])
+
+    def best_of(users: Positions, top: int) -> Best:
+        rows = vectors.rows(users)[:, live]
+        return top_k(rows, items, k=top, scales=vectors.scales, offsets=vectors.offsets, allowed=ranker.rankable)
+
+    return best_of
+
+
+def _by_scores(ranker: Ranker, users: Positions, top: int) -> Best:
+    scores = np.array(ranker.scores_of(users), dtype=np.float32)
+    if ranker.rankable is not None:
+        scores[:, ~ranker.rankable] = -np.inf
+    return top_k_scores(scores, top)
