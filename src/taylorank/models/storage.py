@@ -21,6 +21,7 @@ import taylorank
 from taylorank.data.storage import pack, unpack
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.parameters import OF_THE_MACHINE, parameter_names
+from taylorank.models.path_storage import pack_path, unpack_path
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
 from taylorank.output import atomic_path
@@ -30,8 +31,8 @@ SPARSE = ("data", "indices", "indptr")
 Arrays = dict[str, NDArray[Any]]
 
 
-def save_model(model: Recommender, path: str | os.PathLike[str], *, with_seen: bool) -> None:
-    """Write `model` to `path`; the file appears whole or not at all."""
+def save_model(model: Recommender, file: str | os.PathLike[str], *, with_seen: bool, with_path: bool = False) -> None:
+    """Write `model` to `file`, which appears whole or not at all."""
     from safetensors.numpy import save_file
 
     seen = model.seen if with_seen else model.seen.select(np.zeros(model.seen.nnz, dtype=bool), "seen items left out")
@@ -39,9 +40,13 @@ def save_model(model: Recommender, path: str | os.PathLike[str], *, with_seen: b
     arrays["item_popularity"] = model.item_popularity
     for name in model.learned_shapes:
         arrays |= _plain(name, model._learned(name))
+    facts = _facts(model)
+    if with_path:
+        kept, facts["path"] = pack_path(model, with_seen=with_seen)
+        arrays |= kept
     arrays = {name: np.array(value, order="C", ndmin=1, copy=None) for name, value in arrays.items()}
-    text = with_checksum(_facts(model), arrays)
-    with atomic_path(path) as temporary:
+    text = with_checksum(facts, arrays)
+    with atomic_path(file) as temporary:
         save_file(arrays, str(temporary), metadata={"taylorank": text})
 
 
@@ -89,7 +94,7 @@ def _checksum(facts: str, arrays: Mapping[str, NDArray[Any]]) -> str:
 def load(path: str | os.PathLike[str]) -> Recommender:
     """Read a model that `save` wrote; a damaged or foreign file is refused.
 
-    `path()` needs the decomposition that a fit makes, which files do not hold; all else works as before.
+    `path()` needs the decomposition that a fit makes, which files hold that were saved with `path=True`.
     """
     arrays, manifest = _read(Path(path))
     model = _unfitted(Path(path), manifest)
@@ -98,6 +103,10 @@ def load(path: str | os.PathLike[str]) -> Recommender:
         sizes = {"users": len(histories.users), "items": len(histories.items)}
         for name, axes in model.learned_shapes.items():
             setattr(model, name, _learned(arrays, name, axes, sizes))
+        if manifest.get("path") is not None:
+            model.__dict__["path_"] = unpack_path(
+                lambda name, axes: _learned(arrays, name, axes, sizes), manifest["path"], model._learned("proposal_")
+            )
         popularity = _learned(arrays, "item_popularity", ("items",), sizes)
         return model._for_others(
             histories, TrainingRecord(histories, popularity=popularity, fingerprint=manifest["data"])
