@@ -1,0 +1,112 @@
+// The page: its parts, and the first requests.
+import { debounced, onKeyNeeded, request } from "./api.js";
+import { startCard } from "./card.js";
+import { startChoice } from "./choice.js";
+import { $, make } from "./dom.js";
+import { startMap } from "./map.js";
+import { fail, refresh, startResults } from "./results.js";
+import { startSearch } from "./search.js";
+import { startSettings } from "./settings.js";
+import { change, fromHash, on, replaceChoice, state, toHash } from "./state.js";
+
+const refreshSoon = debounced(30, refresh);
+const keepAddress = debounced(250, () => {
+  const hash = toHash();
+  history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+});
+
+/** Ask in a dialog; resolves with the key, or null where it was closed. */
+function askForKey(isWrong) {
+  const dialog = $("key-dialog");
+  if (isWrong) $("key-hint").textContent = "That key was refused. Please try again.";
+  $("key").value = "";
+  return new Promise((resolve) => {
+    const finish = (event) => {
+      event.preventDefault();
+      dialog.close($("key").value.trim());
+    };
+    $("key-form").addEventListener("submit", finish, { once: true });
+    dialog.addEventListener("close", () => resolve(dialog.returnValue || null), { once: true });
+    dialog.returnValue = "";
+    dialog.showModal();
+  });
+}
+
+async function start() {
+  const asked = fromHash(location.hash);
+  try {
+    state.models = (await request("/v1/models")).models;
+  } catch (error) {
+    return fail(error);
+  }
+  state.model = state.models.find((model) => model.name === asked.model) ?? state.models[0];
+  state.settings = asked.settings;
+  showModels();
+  change("model");
+  chooseByIds(asked.ids);
+}
+
+/** Choose what an address names; titles come with the map, so that until then the ids stand for them. */
+function chooseByIds(ids) {
+  if (ids.length) replaceChoice(ids.map((id) => ({ id, title: String(id) })));
+}
+
+function nameChosen() {
+  if (!state.chosen.length) return;
+  for (const one of state.chosen) one.title = state.catalogue.get(one.id) ?? one.title;
+  change("named");
+}
+
+function showModels() {
+  $("model-choice").hidden = state.models.length < 2;
+  $("model").replaceChildren(...state.models.map((model) => make("option", { value: model.name, selected: model === state.model }, model.name)));
+  const { kind, factors, users, items, name } = state.model;
+  const sizes = `${items.toLocaleString("en")} items, ${users.toLocaleString("en")} users`;
+  $("facts").textContent = `${name} · ${kind}${factors ? ` of rank ${factors}` : ""} · ${sizes}`;
+}
+
+const THEMES = { system: ["◐", "as the system"], light: ["☀", "light"], dark: ["☾", "dark"] };
+
+function startTheme() {
+  const root = document.documentElement;
+  const draw = () => {
+    const [sign, words] = THEMES[root.dataset.theme ?? "system"];
+    $("theme").textContent = sign;
+    $("theme").setAttribute("aria-label", `Colours: ${words}`);
+    $("theme").title = `Colours: ${words}`;
+    change("colours");
+  };
+  $("theme").addEventListener("click", () => {
+    const names = Object.keys(THEMES);
+    const next = names[(names.indexOf(root.dataset.theme ?? "system") + 1) % names.length];
+    if (next === "system") delete root.dataset.theme;
+    else root.dataset.theme = next;
+    try { localStorage.setItem("theme", next); } catch { /* then it holds for this page */ }
+    draw();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  draw();
+}
+
+onKeyNeeded(askForKey);
+startSearch();
+startChoice();
+startSettings();
+startResults();
+startCard();
+startMap();
+startTheme();
+if (matchMedia("(max-width: 720px)").matches) $("settings-box").open = false;
+
+on("choice", () => { state.shown = 12; refresh(); keepAddress(); });
+on("settings", () => { refreshSoon(); keepAddress(); });
+on("catalogue", nameChosen);
+on("retry", () => (state.model ? change("model") : start()));
+$("model").addEventListener("change", () => {
+  state.model = state.models.find((model) => model.name === $("model").value);
+  state.settings = { rank: null, regularization: null, discount: null };
+  showModels();
+  change("model");
+  keepAddress();
+});
+start();
