@@ -52,9 +52,11 @@ def address_of(bound: socket.socket) -> str:
 def run_one(settings: Settings, bound: socket.socket, *, ready: Any = None) -> None:
     """Answer requests until SIGTERM or SIGINT, then finish those that have begun."""
     import uvicorn
+    from threadpoolctl import threadpool_limits
 
     from taylorank.serving.application import Server
 
+    threadpool_limits(1, user_api="blas")  # its threads would wait by spinning, where products are small
     app = Server(settings)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, ws="none", lifespan="on", backlog=BACKLOG,

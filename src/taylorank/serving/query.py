@@ -64,24 +64,33 @@ def _who(ask: Ask, served: Served) -> tuple[int, Rows, NDArray[np.float32] | Non
     if ask.user is None:
         raise ParameterError("neither user nor history is given", "give the id of a user, or a history (it may be [])")
     remedy = "for a new user send a history"
-    return int(served.ranker.users.require([ask.user], "user", remedy=remedy)[0]), NONE, None, []
+    return int(served.ranker.users.require(_as_array([ask.user]), "user", remedy=remedy)[0]), NONE, None, []
 
 
 def _history(given: list[HistoryItem], served: Served) -> tuple[Rows, NDArray[np.float32] | None, list[Any]]:
     """Return items, ascending and unique, their strengths unless all are 1, and the items that are unknown."""
     if not served.folds_in:
         raise ParameterError(f"model {served.name!r} cannot take a history", "ask for a known user, or another model")
-    ids = [one.item for one in given]
-    rows = served.ranker.items.positions(ids)
+    ids = [one["item"] for one in given]
+    rows = served.ranker.items.positions(_as_array(ids))
     ignored = [id_ for id_, row in zip(ids, rows.tolist(), strict=True) if row < 0] if (rows < 0).any() else []
     if ids and len(ignored) == len(ids):
         served.ranker.items.require(ids[:1], "item", remedy="no item of the history is known")
-    strengths = np.array([one.strength for one in given], dtype=np.float32)
+    strengths = np.array([one.get("strength", 1.0) for one in given], dtype=np.float32)
     if ignored:
         rows, strengths = rows[rows >= 0], strengths[rows >= 0]
     unique, last = np.unique(rows[::-1], return_index=True)
     weights = strengths[::-1][last]
     return unique.astype(np.int32), None if (weights == 1).all() else weights, ignored
+
+
+def _as_array(ids: list[Any]) -> NDArray[Any]:
+    """Return ids as integers if all are, which is quicker to look up, else as they are."""
+    if all(type(one) is int for one in ids):
+        return np.array(ids, dtype=np.int64)
+    found = np.empty(len(ids), dtype=object)
+    found[:] = ids
+    return found
 
 
 def _hidden(ask: Ask, served: Served, user: int, history: Rows) -> Rows:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, StrictInt, StrictStr, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, RootModel, StrictInt, StrictStr, TypeAdapter, with_config
+from typing_extensions import NotRequired, TypedDict
 
 MOST_ITEMS = 10_000  # of one answer
 MOST_HISTORY = 100_000
@@ -16,7 +17,7 @@ LONGEST_TEXT = 1_000  # of an id or a value
 
 Text = Annotated[StrictStr, Field(max_length=LONGEST_TEXT)]
 Whole = Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
-Id = Whole | Text
+Id = Annotated[Whole | Text, Field(union_mode="left_to_right")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Value = bool | Whole | Annotated[float, Field(allow_inf_nan=False, strict=True)] | Text
 
@@ -27,11 +28,12 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class HistoryItem(Strict):
-    """One item of a history; repeated items count once, with the last strength."""
+@with_config(extra="forbid")
+class HistoryItem(TypedDict):
+    """One item of a history, of strength 1 unless another is given; repeated items count once, with the last one."""
 
     item: Id
-    strength: Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)] = 1.0
+    strength: NotRequired[Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]]
 
 
 class Condition(Strict):
