@@ -19,6 +19,7 @@ from taylorank.cli import (
     recommend,
     report,
     run,
+    serve,
     train,
     tune,
 )
@@ -36,6 +37,7 @@ Start with one of these:
     taylorank train ml-1m --out model.tr      fit a model and save it
     taylorank tune ml-1m --out model.tr       find good parameters first
     taylorank compare ml-1m --report r.html   find the best model
+    taylorank serve model.tr                  answer requests over HTTP
 """
 
 # Commands of earlier versions, and what does their work now.
@@ -68,6 +70,7 @@ app.command(report.report)
 app.command(recommend.recommend)
 app.command(evaluate.evaluate)
 app.command(diagnose.diagnose)
+app.command(serve.serve)
 app.command(datasets.app)
 
 
