@@ -24,6 +24,7 @@ from taylorank.serving.reasons import Reasons, reasons_of
 from taylorank.serving.served import Served
 
 MOST_TOGETHER = 32
+MOST_WAITING = 20_000
 INLINE_SECONDS = 0.002  # of one batch, as a rule
 SLOW_START = 0.01  # what a model is thought to take before it has been measured
 
@@ -60,6 +61,8 @@ class Batcher:
 
     def submit(self, query: Query) -> asyncio.Future[Ranked]:
         """Return where the list of a query will be."""
+        if len(self.light) + len(self.heavy) >= MOST_WAITING:
+            raise busy()
         loop = asyncio.get_running_loop()
         waiting = Waiting(query, loop.create_future(), time.monotonic())
         (self.light if query.is_light else self.heavy).append(waiting)

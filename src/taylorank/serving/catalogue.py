@@ -150,7 +150,11 @@ def _column(frame: pl.DataFrame, given: str | None, usual: frozenset[str], optio
 
 def _plain_column(column: pl.Series) -> pl.Series:
     """Return a column as numbers, flags or text; dates become text, which sorts as they do."""
-    if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.String):
+    if column.dtype.is_integer() and column.dtype != pl.UInt64:
+        return column.cast(pl.Int64)
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64).fill_nan(None)
+    if column.dtype in (pl.Boolean, pl.String):
         return column
     try:
         return column.cast(pl.String)

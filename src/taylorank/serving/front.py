@@ -16,7 +16,7 @@ from taylorank.errors import TaylorankError
 from taylorank.serving.batcher import busy
 from taylorank.serving.json_text import json_bytes
 from taylorank.serving.metrics import Metrics
-from taylorank.serving.problems import Refused, of_library
+from taylorank.serving.problems import Refused, of_library, unforeseen
 from taylorank.serving.recommending import Recommending
 from taylorank.serving.settings import Settings
 
@@ -89,7 +89,7 @@ class Front:
             error = of_library(error)
         if not isinstance(error, Refused):
             log.error("%s %s failed", scope["method"], scope.get("path"), exc_info=error)
-            error = Refused(500, "something went wrong here", "look into the log of the server")
+            error = unforeseen()
         if not sent.began:
             more = [(name.encode(), value.encode()) for name, value in error.headers.items()]
             await sent.whole(error.status, json_bytes(error.document()), more)

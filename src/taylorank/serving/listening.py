@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from multiprocessing.process import BaseProcess
+from threading import Thread
 from typing import Any
 
 from taylorank.errors import ParameterError, TaylorankError, in_one_line
@@ -73,12 +74,21 @@ def run_one(settings: Settings, bound: socket.socket, *, ready: Any = None) -> N
 def _worker(settings: Settings, bound: socket.socket, ready: Any, num_threads: int) -> None:
     """Run in a process of its own."""
     log_to_stderr()
+    Thread(target=_end_with_parent, daemon=True).start()
     os.environ.setdefault("TAYLORANK_NUM_THREADS", str(num_threads))
     try:
         run_one(settings, bound, ready=ready)
     except TaylorankError as error:
         print(f"taylorank: {in_one_line(error)}", file=sys.stderr, flush=True)
         sys.exit(2)
+
+
+def _end_with_parent() -> None:
+    """Do not hold the port when the process that started this one was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def log_to_stderr() -> None:

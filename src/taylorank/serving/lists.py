@@ -82,7 +82,9 @@ def user_rows(queries: Queries) -> NDArray[np.float32] | None:
         return rows
     if known:
         rows[known] = vectors.users[[queries[place].user for place in known]]
-    if new:
+    if new and vectors.fold_in is None:  # histories are empty then
+        rows[new] = 0
+    elif new:
         assert vectors.fold_in is not None
         rows[new] = vectors.fold_in.rows(histories_of([queries[place] for place in new]))
     return rows
@@ -123,10 +125,11 @@ def _by_scores(queries: Queries, unseen: CSR, k: int) -> tuple[NDArray[np.int64]
 def dense_scores(queries: Queries) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return all scores of each query, (B, N), and which of them are of users without a history to rank by."""
     ranker = queries[0].served.ranker
-    scores = np.empty((len(queries), len(ranker.items)), dtype=np.float32)
-    cold = np.zeros(len(queries), dtype=bool)
+    scores = np.zeros((len(queries), len(ranker.items)), dtype=np.float32)
+    cold = np.array([query.user < 0 and not len(query.history) for query in queries])
     for is_new in (False, True):
-        places = np.array([place for place, query in enumerate(queries) if (query.user < 0) == is_new], dtype=np.int64)
+        of_kind = np.array([(query.user < 0) == is_new for query in queries]) & ~cold
+        places = np.flatnonzero(of_kind)
         if not len(places):
             continue
         chosen = [queries[place] for place in places]

@@ -38,6 +38,11 @@ def of_library(error: TaylorankError) -> Refused:
     return Refused(404 if isinstance(error, UnknownIdError) else 422, error.cause, error.remedy)
 
 
+def unforeseen() -> Refused:
+    """Return the answer for a fault of the server, which its log describes."""
+    return Refused(500, "something went wrong here", "look into the log of the server")
+
+
 def of_validation(error: ValidationError) -> Refused:
     """Return the answer for a body that does not have the form of a request."""
     first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]

@@ -69,12 +69,14 @@ def _who(ask: Ask, served: Served) -> tuple[int, Rows, NDArray[np.float32] | Non
 
 def _history(given: list[HistoryItem], served: Served) -> tuple[Rows, NDArray[np.float32] | None, list[Any]]:
     """Return items, ascending and unique, their strengths unless all are 1, and the items that are unknown."""
+    if not given:
+        return NONE, None, []
     if not served.folds_in:
         raise ParameterError(f"model {served.name!r} cannot take a history", "ask for a known user, or another model")
     ids = [one["item"] for one in given]
     rows = served.ranker.items.positions(_as_array(ids))
     ignored = [id_ for id_, row in zip(ids, rows.tolist(), strict=True) if row < 0] if (rows < 0).any() else []
-    if ids and len(ignored) == len(ids):
+    if len(ignored) == len(ids):
         served.ranker.items.require(ids[:1], "item", remedy="no item of the history is known")
     strengths = np.array([one.get("strength", 1.0) for one in given], dtype=np.float32)
     if ignored:
@@ -103,7 +105,7 @@ def _hidden(ask: Ask, served: Served, user: int, history: Rows) -> Rows:
         seen = rows.indices[rows.indptr[user] : rows.indptr[user + 1]]
     if not ask.exclude:
         return seen
-    unwanted = served.ranker.items.positions(ask.exclude)
+    unwanted = served.ranker.items.positions(_as_array(ask.exclude))
     return np.union1d(seen, unwanted[unwanted >= 0]).astype(np.int32)
 
 
@@ -116,7 +118,7 @@ def _allowed(ask: Ask, served: Served) -> tuple[Mask | None, Hashable]:
     if ask.items is None:
         return mask, key
     chosen = np.zeros(len(served.ranker.items), dtype=bool)
-    chosen[served.ranker.items.require(ask.items, "item")] = True
+    chosen[served.ranker.items.require(_as_array(ask.items), "item")] = True
     return served.among(chosen) if mask is None else mask & chosen, object()
 
 

@@ -21,7 +21,7 @@ from taylorank.serving.item_map import map_of
 from taylorank.serving.json_text import json_bytes
 from taylorank.serving.kept import Kept
 from taylorank.serving.metrics import TEXT, Metrics
-from taylorank.serving.problems import Refused, of_library
+from taylorank.serving.problems import Refused, of_library, unforeseen
 from taylorank.serving.recommending import Recommending
 from taylorank.serving.served import Served
 from taylorank.serving.shelf import Shelf
@@ -242,8 +242,12 @@ def _add_refusals(app: FastAPI) -> None:
         place = ".".join(str(part) for part in first["loc"])
         return await refused(request, Refused(422, f"{place}: {first['msg']}", "see /openapi.json"))
 
+    async def failed(request: Request, error: Exception) -> Response:  # the front logs it
+        return await refused(request, unforeseen())
+
     handlers: list[tuple[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]] = [
-        (Refused, refused), (TaylorankError, refused), (HTTPException, other), (RequestValidationError, malformed)
+        (Refused, refused), (TaylorankError, refused), (HTTPException, other), (RequestValidationError, malformed),
+        (Exception, failed),
     ]  # fmt: skip
     for kind, handler in handlers:
         app.add_exception_handler(kind, handler)

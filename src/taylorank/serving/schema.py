@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, StrictInt, StrictStr, TypeAdapter, with_config
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 MOST_ITEMS = 10_000  # of one answer
 MOST_HISTORY = 100_000
@@ -18,8 +18,8 @@ LONGEST_TEXT = 1_000  # of an id or a value
 Text = Annotated[StrictStr, Field(max_length=LONGEST_TEXT)]
 Whole = Annotated[StrictInt, Field(ge=-(2**63), lt=2**63)]
 Id = Annotated[Whole | Text, Field(union_mode="left_to_right")]
-Number = Annotated[float, Field(allow_inf_nan=False)]
-Value = bool | Whole | Annotated[float, Field(allow_inf_nan=False, strict=True)] | Text
+Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+Value = bool | Whole | Number | Text
 
 
 class Strict(BaseModel):
@@ -33,7 +33,7 @@ class HistoryItem(TypedDict):
     """One item of a history, of strength 1 unless another is given; repeated items count once, with the last one."""
 
     item: Id
-    strength: NotRequired[Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]]
+    strength: NotRequired[Annotated[Number, Field(gt=0, le=1e9)]]
 
 
 class Condition(Strict):

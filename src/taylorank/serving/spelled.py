@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from taylorank.data import Ids
 from taylorank.errors import DataError
+
+WHOLE = re.compile(r"-?[0-9]{1,20}")
 
 
 def id_of(text: str, ids: Ids) -> int | str:
@@ -14,12 +17,7 @@ def id_of(text: str, ids: Ids) -> int | str:
     >>> id_of("007", Ids([7])), id_of("007", Ids(["007"]))
     (7, '007')
     """
-    if ids.is_text or len(text) > 20 or not text.isascii():
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    return int(text) if not ids.is_text and WHOLE.fullmatch(text) else text
 
 
 def ids_in(path: Path) -> frozenset[str]:
