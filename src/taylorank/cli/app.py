@@ -14,6 +14,7 @@ from taylorank import __version__
 from taylorank.cli import (
     compare,
     datasets,
+    demo,
     diagnose,
     evaluate,
     recommend,
@@ -38,6 +39,7 @@ Start with one of these:
     taylorank tune ml-1m --out model.tr       find good parameters first
     taylorank compare ml-1m --report r.html   find the best model
     taylorank serve model.tr                  answer requests over HTTP
+    taylorank demo                            choose words, get words, in the browser
 """
 
 # Commands of earlier versions, and what does their work now.
@@ -71,6 +73,7 @@ app.command(recommend.recommend)
 app.command(evaluate.evaluate)
 app.command(diagnose.diagnose)
 app.command(serve.serve)
+app.command(demo.demo)
 app.command(datasets.app)
 
 

@@ -88,9 +88,7 @@ def serve(
 
     Example: taylorank serve old=a.tr new=b.tr --split old=90,new=10
     """
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise MissingExtraError(f"{missing[0]} is not installed", "pip install 'taylorank[serve]'")
+    check_installed()
     from taylorank.serving.listening import Workers, address_of, bound_socket, log_to_stderr, run_one
     from taylorank.serving.settings import MIB, Settings, models_by_name, split_weights
 
@@ -120,6 +118,13 @@ def serve(
         run_one(settings, bound)
     else:
         sys.exit(Workers(settings, bound, workers).run())
+
+
+def check_installed() -> None:
+    """Refuse to go on without the packages of the extra."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise MissingExtraError(f"{missing[0]} is not installed", "pip install 'taylorank[serve]'")
 
 
 def _key(given: str | None) -> str | None:

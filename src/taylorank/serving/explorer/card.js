@@ -45,10 +45,12 @@ function draw() {
 
 export function startCard() {
   on("inspect", inspect);
-  on("choice", draw);
+  on("choice", ({ added }) => (added ? inspect(added) : draw()));
+  on("named", draw);
   on("model", () => {
     item = null;
-    draw();
+    if (state.chosen.length) inspect(state.chosen.at(-1));
+    else draw();
   });
   $("card-add").addEventListener("click", () => (isChosen(item.id) ? remove(item.id) : choose(item)));
 }

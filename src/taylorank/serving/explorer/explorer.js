@@ -7,7 +7,7 @@ import { startMap } from "./map.js";
 import { fail, refresh, startResults } from "./results.js";
 import { startSearch } from "./search.js";
 import { startSettings } from "./settings.js";
-import { change, fromHash, on, replaceChoice, state, toHash } from "./state.js";
+import { change, fromHash, on, putChosen, state, toHash } from "./state.js";
 
 const refreshSoon = debounced(30, refresh);
 const keepAddress = debounced(250, () => {
@@ -42,13 +42,9 @@ async function start() {
   state.model = state.models.find((model) => model.name === asked.model) ?? state.models[0];
   state.settings = asked.settings;
   showModels();
+  // Titles come with the map; until then the ids stand for them.
+  putChosen(asked.ids.map((id) => ({ id, title: String(id) })));
   change("model");
-  chooseByIds(asked.ids);
-}
-
-/** Choose what an address names; titles come with the map, so that until then the ids stand for them. */
-function chooseByIds(ids) {
-  if (ids.length) replaceChoice(ids.map((id) => ({ id, title: String(id) })));
 }
 
 function nameChosen() {

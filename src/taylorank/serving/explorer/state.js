@@ -36,6 +36,11 @@ function put({ id, title, strength = 1 }) {
   if (!isChosen(id)) state.chosen.push({ id, title, strength, colour: freeColour() });
 }
 
+/** Choose these without telling anyone yet. */
+export function putChosen(items) {
+  items.forEach(put);
+}
+
 export function choose(item) {
   state.user = null;
   put(item);
