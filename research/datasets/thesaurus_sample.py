@@ -24,11 +24,15 @@ from taylorank.data.datasets.word_pairs import pack_pairs
 from taylorank.output import atomic_path
 
 WORD = "^[a-z]{3,}$"
-# Words that are mostly used to insult; a demonstration proposes words unasked.
-LEFT_OUT = (
-    "ass bastard bitch chink coon cripple dyke fag faggot gypsy harlot homo hussy idiot imbecile moron negro pansy "
-    "queer rape rapist retard slut sissy slattern tramp whore wench"
-).split()
+# A demonstration proposes words unasked, so words that insult or embarrass are left out. The entries of some list other
+# words in that sense alone ("queen"): where a root has one of those, it loses what the entry lists.
+SENSES = "homosexual lesbian slut whore".split()
+LEFT_OUT = [
+    *SENSES,
+    *"ass bastard bitch bugger chink cock coon copulate crap cripple deviant dyke fag faggot genocide gypsy harlot".split(),
+    *"homo hussy idiot imbecile moron negro pansy pervert perverted prick prostitute queer rape rapist retard".split(),
+    *"sissy slattern tramp wench".split(),
+]
 
 app = App(name="python -m research.datasets.thesaurus_sample", help_format="plaintext")
 
@@ -46,7 +50,7 @@ def thesaurus_sample(
     out: Annotated[Path, Parameter(help="File to write.")] = PACKAGED / "thesaurus.npz",
 ) -> None:
     """Choose the words and write the sample."""
-    frame = _pairs_of_words(pairs, words)
+    frame = without_senses(_pairs_of_words(pairs, words))
     counts = frame.group_by("term").len()
     frequent = set(counts.filter(pl.col("len") >= roots)["term"])
     chosen = (_lines(common) | (_lines(wider) & frequent)) - set(LEFT_OUT)
@@ -69,6 +73,16 @@ def write(data: Interactions, out: Path) -> None:
     """Write the sample; the same pairs give the same bytes."""
     with atomic_path(out) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **pack_pairs(data))
+
+
+def without_senses(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs less those that a root has for the sense of one of SENSES."""
+    for word in SENSES:
+        roots, terms = (
+            frame.filter(pl.col(one) == word)[other].implode() for one, other in (("term", "root"), ("root", "term"))
+        )
+        frame = frame.filter(~(pl.col("root").is_in(roots) & pl.col("term").is_in(terms)))
+    return frame
 
 
 def _pairs_of_words(pairs: Path, words: Path) -> pl.DataFrame:

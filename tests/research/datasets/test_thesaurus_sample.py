@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from research.datasets.thesaurus_sample import thesaurus_sample
+from research.datasets.thesaurus_sample import thesaurus_sample, without_senses
 from taylorank.data.datasets.places import PACKAGED, data_folders
 from taylorank.data.datasets.word_pairs import word_pairs
 
@@ -35,6 +35,13 @@ def test_words_are_chosen_by_lists_and_by_how_many_roots_have_them(tmp_path, cap
     assert list(data.user_ids) == list(data.item_ids) == ["ant", "bee", "cow", "dog"]
     assert data.nnz == 12
     assert "4 users × 4 items" in capsys.readouterr().out
+
+
+def test_a_sense_goes_with_all_that_its_entry_lists():
+    pairs = [("queen", "king"), ("queen", "slut"), ("queen", "baggage"), ("slut", "baggage"), ("travel", "baggage")]
+    left = without_senses(pl.DataFrame(pairs, schema=["root", "term"], orient="row"))
+    assert ("queen", "baggage") not in left.rows()
+    assert {("queen", "king"), ("travel", "baggage")} <= set(left.rows())
 
 
 def test_the_packaged_file_is_made_by_the_command(tmp_path):

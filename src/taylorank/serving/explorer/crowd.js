@@ -12,7 +12,8 @@ export class Crowd {
     this.y = Float32Array.from(map.y);
     this.place = new Map(map.ids.map((id, at) => [id, at]));
     const most = Math.max(...map.popularity.slice(0, 1), 1);
-    this.opacity = Uint8Array.from(map.popularity, (value) => 70 + 110 * Math.sqrt(Math.max(value, 0) / most));
+    const dim = Math.min(1, Math.sqrt(9000 / map.ids.length));
+    this.opacity = Uint8Array.from(map.popularity, (value) => dim * (70 + 110 * Math.sqrt(Math.max(value, 0) / most)));
     this.extent = this.#extent();
     this.bins = this.#bins();
     this.image = null;

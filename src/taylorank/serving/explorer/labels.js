@@ -85,14 +85,14 @@ export class Labels {
   }
 }
 
-/** Name the popular items of a crowd (they come first in it) that are in view. */
-export function nameCrowd(labels, crowd, toScreen, { font, colour, most }) {
+/** Name the popular items of a crowd (they come first in it) that are in view and not `named` yet. */
+export function nameCrowd(labels, crowd, toScreen, { font, colour, most, named = new Set() }) {
   let looked = 0;
   let placed = 0;
   for (let at = 0; at < crowd.size && placed < most && looked < LOOKED_AT; at++) {
     const [x, y] = toScreen(crowd.x[at], crowd.y[at]);
     if (x < 0 || y < 0 || x > labels.width || y > labels.height) continue;
     looked++;
-    if (labels.place(crowd.titles[at], x, y, { font, colour })) placed++;
+    if (!named.has(at) && labels.place(crowd.titles[at], x, y, { font, colour })) placed++;
   }
 }

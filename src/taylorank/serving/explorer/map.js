@@ -3,7 +3,7 @@ import { latest, request } from "./api.js";
 import { Crowd } from "./crowd.js";
 import { $ } from "./dom.js";
 import { Labels, nameCrowd } from "./labels.js";
-import { change, colourOf, on, state } from "./state.js";
+import { change, colourOf, isChosen, on, state } from "./state.js";
 import { View } from "./view.js";
 import { startGestures } from "./gestures.js";
 
@@ -80,9 +80,11 @@ function draw() {
   crowd.paint(context, wide, high, view.toPixels(ratio), radius, colours.crowd);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   const labels = new Labels(context, width, height);
-  labels.block(width - 24, 84, 78); // the buttons
+  for (const down of [26, 67, 108, 149]) labels.block(width - 26, down, 22); // the buttons
   drawLit(context, labels);
-  nameCrowd(labels, crowd, view.toScreen, { font: SMALL, colour: colours.soft, most: (width * height) / ROOM_OF_A_NAME });
+  nameCrowd(labels, crowd, view.toScreen, {
+    font: SMALL, colour: colours.soft, most: (width * height) / ROOM_OF_A_NAME, named: lit().add(pointed),
+  });
   labels.draw(colours.ground);
 }
 
@@ -93,7 +95,8 @@ function dotSize() {
 }
 
 function drawLit(context, labels) {
-  const recommended = answer.items.map((item) => [item, crowd.place.get(item.id)]).filter(([, at]) => at !== undefined);
+  const recommended = answer.items.filter((item) => !isChosen(item.id)).map((item) => [item, crowd.place.get(item.id)])
+    .filter(([, at]) => at !== undefined);
   const chosen = state.chosen.map((one) => [one, crowd.place.get(one.id)]).filter(([, at]) => at !== undefined);
   for (const [item, at] of recommended) drawThread(context, item, at);
   recommended.toReversed().forEach(([, at]) => drawDot(context, at, 4.5, colours.recommended));

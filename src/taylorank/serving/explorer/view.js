@@ -2,6 +2,7 @@
 import { prefersStillness } from "./dom.js";
 
 const MARGIN = 36;
+const BUTTONS = 40; // pixels on the right that buttons take
 const CLOSEST = 60; // times the scale that shows everything
 const MOVING = 420; // milliseconds
 
@@ -96,9 +97,10 @@ export class View {
   }
 
   #fit({ left, right, bottom, top }) {
-    const wide = Math.max(this.width - 2 * MARGIN, 50) / Math.max(right - left, 1e-6);
+    const wide = Math.max(this.width - 2 * MARGIN - BUTTONS, 50) / Math.max(right - left, 1e-6);
     const high = Math.max(this.height - 2 * MARGIN, 50) / Math.max(top - bottom, 1e-6);
-    return { x: (left + right) / 2, y: (bottom + top) / 2, scale: Math.min(wide, high) };
+    const scale = Math.min(wide, high);
+    return { x: (left + right) / 2 + BUTTONS / 2 / scale, y: (bottom + top) / 2, scale };
   }
 
   #within(scale) {
