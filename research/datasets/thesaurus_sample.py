@@ -29,9 +29,9 @@ WORD = "^[a-z]{3,}$"
 SENSES = "homosexual lesbian slut whore".split()
 LEFT_OUT = [
     *SENSES,
-    *"ass bastard bitch bugger chink cock coon copulate crap cripple deviant dyke fag faggot genocide gypsy harlot".split(),
-    *"homo hussy idiot imbecile moron negro pansy pervert perverted prick prostitute queer rape rapist retard".split(),
-    *"sissy slattern tramp wench".split(),
+    *"ass bastard bitch bugger chink cock coon copulate crap cripple deviant dyke fag faggot genocide gypsy".split(),
+    *"harlot homo hussy idiot imbecile moron negro pansy pervert perverted prick prostitute queer rape rapist".split(),
+    *"retard sissy slattern tramp wench".split(),
 ]
 
 app = App(name="python -m research.datasets.thesaurus_sample", help_format="plaintext")

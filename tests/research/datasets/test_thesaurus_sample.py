@@ -20,13 +20,13 @@ def list_of(folder, *words):
 
 
 def test_words_are_chosen_by_lists_and_by_how_many_roots_have_them(tmp_path, capsys):
-    words = ["ant", "bee", "cow", "dog", "elk", "Fox", "go-cart", "slut", "yak"]
+    words = ["ant", "bee", "cow", "dog", "elk", "Fox", "go-cart", "ass", "yak"]
     pl.DataFrame({"id": range(len(words)), "word": words}).write_parquet(tmp_path / "words.parquet")
     pairs = [(a, b) for a in range(len(words)) for b in range(len(words)) if a != b and not {a, b} <= {7, 8}]
     pairs = [(a, b) for a, b in pairs if b != 4 or a == 0]  # the elk is a term of one root alone
     frame = pl.DataFrame(pairs, schema=["user", "item"], orient="row")
     frame.write_parquet(tmp_path / "pairs.parquet")
-    common = list_of(tmp_path, "ant", "bee", "cow", "go-cart", "slut", "Fox")
+    common = list_of(tmp_path, "ant", "bee", "cow", "go-cart", "ass", "Fox")
     wider = list_of(tmp_path, "dog", "elk")
     out = tmp_path / "sample.npz"
     files = tmp_path / "pairs.parquet", tmp_path / "words.parquet"
