@@ -81,3 +81,9 @@ class Client:
 
     def close(self) -> None:
         self.runner.close()
+
+
+def value_of(client, line):
+    """Return the value of one line of the metrics, 0 where it is not there."""
+    lines = client.get("/metrics").body.decode().splitlines()
+    return next((float(one.rpartition(" ")[2]) for one in lines if one.startswith(line + " ")), 0.0)
