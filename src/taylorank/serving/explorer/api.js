@@ -57,6 +57,7 @@ export async function request(path, options = {}) {
   let key = storedKey();
   let response = await send(path, options, key);
   while (response.status === 401) {
+    response.body?.cancel(); // unread it would keep its connection
     const tried = key;
     key = storedKey() !== tried ? storedKey() : await newKey(Boolean(tried));
     if (!key) throw new Problem("This server needs a key", "reload the page to give one", 401);
