@@ -70,9 +70,9 @@ def run(
     items: Annotated[int, Parameter(help="Number of items to generate.")] = 1000,
     interactions: Annotated[int, Parameter(help="Number of interactions to generate.")] = 60_000,
     core: Core = 5,
-    out: Annotated[
-        Path, Parameter(help="Write results.json, report.html and the model rg2.tr to this folder.")
-    ] = Path("taylorank-run"),
+    out: Annotated[Path, Parameter(help="Write results.json, report.html and the model rg2.tr to this folder.")] = Path(
+        "taylorank-run"
+    ),
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
