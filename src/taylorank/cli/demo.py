@@ -55,8 +55,7 @@ def demo(
     from taylorank.serving.settings import Settings
 
     console = text_console(quiet)
-    bound = _socket(port)
-    with tempfile.TemporaryDirectory(prefix="taylorank-demo-") as folder:
+    with _socket(port) as bound, tempfile.TemporaryDirectory(prefix="taylorank-demo-") as folder:
         file = Path(folder) / "thesaurus.tr"
         with console.status("fitting a model of words"):
             start = time.perf_counter()
@@ -66,12 +65,16 @@ def demo(
         took = f"fitted RG2 of rank {factors} to {data.nnz:,} pairs of words in {time.perf_counter() - start:.1f} s"
         console.print(took, markup=False)
         address = address_of(bound)
-        if not quiet:
-            print(f"explore it at {address} (stop with Ctrl-C)", flush=True)
         log_to_stderr()
-        if browser:
-            Thread(target=_open_when_ready, args=(address,), daemon=True).start()
-        run_one(Settings({"thesaurus": file}, {"thesaurus": 1.0}, allowed_hosts=LOCAL_NAMES), bound)
+
+        def loaded() -> None:
+            if not quiet:
+                print(f"explore it at {address} (stop with Ctrl-C)", flush=True)
+            if browser:
+                Thread(target=_open_when_ready, args=(address,), daemon=True).start()
+
+        settings = Settings({"thesaurus": file}, {"thesaurus": 1.0}, allowed_hosts=LOCAL_NAMES)
+        run_one(settings, bound, loaded=loaded)
 
 
 def _socket(port: int | None) -> socket.socket:

@@ -110,14 +110,17 @@ def serve(
         poll=poll,
         num_threads=num_threads,
     )
-    bound = bound_socket(host, port)
     log_to_stderr()
-    if not quiet:
-        _say(settings.api_key is None and host not in LOCAL, address_of(bound), list(named))
-    if workers == 1:
-        run_one(settings, bound)
-    else:
-        sys.exit(Workers(settings, bound, workers).run())
+    with bound_socket(host, port) as bound:
+
+        def loaded() -> None:
+            if not quiet:
+                _say(settings.api_key is None and host not in LOCAL, address_of(bound), list(named))
+
+        if workers == 1:
+            run_one(settings, bound, loaded=loaded)
+        else:
+            sys.exit(Workers(settings, bound, workers, loaded=loaded).run())
 
 
 def check_installed() -> None:

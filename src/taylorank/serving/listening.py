@@ -12,6 +12,7 @@ import socket
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import Any
@@ -30,8 +31,12 @@ def bound_socket(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(address)
+        except BaseException:
+            bound.close()
+            raise
     except (OSError, OverflowError) as error:
         number = getattr(error, "errno", None)
         if number == errno.EADDRINUSE:
@@ -50,8 +55,8 @@ def address_of(bound: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
-def run_one(settings: Settings, bound: socket.socket, *, ready: Any = None) -> None:
-    """Answer requests until SIGTERM or SIGINT, then finish those that have begun."""
+def run_one(settings: Settings, bound: socket.socket, *, loaded: Callable[[], object] = lambda: None) -> None:
+    """Answer requests until SIGTERM or SIGINT, then finish those that have begun; `loaded` is called before."""
     import uvicorn
     from threadpoolctl import threadpool_limits
 
@@ -66,8 +71,7 @@ def run_one(settings: Settings, bound: socket.socket, *, ready: Any = None) -> N
     server = uvicorn.Server(config)
     for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them again once it has drained
         signal.signal(number, lambda *_: None)
-    if ready is not None:
-        ready.set()
+    loaded()
     server.run(sockets=[bound])
 
 
@@ -77,7 +81,7 @@ def _worker(settings: Settings, bound: socket.socket, ready: Any, num_threads: i
     Thread(target=_end_with_parent, daemon=True).start()
     os.environ.setdefault("TAYLORANK_NUM_THREADS", str(num_threads))
     try:
-        run_one(settings, bound, ready=ready)
+        run_one(settings, bound, loaded=ready.set)
     except TaylorankError as error:
         print(f"taylorank: {in_one_line(error)}", file=sys.stderr, flush=True)
         sys.exit(2)
@@ -99,8 +103,10 @@ def log_to_stderr() -> None:
 class Workers:
     """Several processes that listen at one socket. One that ends by itself is started again."""
 
-    def __init__(self, settings: Settings, bound: socket.socket, count: int) -> None:
-        self.settings, self.bound, self.count = settings, bound, count
+    def __init__(
+        self, settings: Settings, bound: socket.socket, count: int, *, loaded: Callable[[], object] = lambda: None
+    ) -> None:
+        self.settings, self.bound, self.count, self.loaded = settings, bound, count, loaded
         self.context = multiprocessing.get_context("spawn")  # threads of other libraries do not survive a fork
         self.stopping = False
         self.folder = tempfile.mkdtemp(prefix="taylorank-metrics-")
@@ -131,8 +137,11 @@ class Workers:
                 os.kill(process.pid, signal.SIGHUP if number == signal.SIGHUP else signal.SIGTERM)
 
     def _watch(self) -> int:
-        wait, again = RESTART_SECONDS[0], 0.0
+        wait, again, is_said = RESTART_SECONDS[0], 0.0, False
         while not self.stopping:
+            if not is_said and all(ready.is_set() for _, ready in self.started):
+                self.loaded()
+                is_said = True
             for place, (process, ready) in enumerate(self.started):
                 if process.is_alive() or self.stopping:
                     continue
@@ -145,7 +154,7 @@ class Workers:
                     again, wait = time.monotonic() + wait, min(2 * wait, RESTART_SECONDS[1])
             if again and time.monotonic() > again + 60:
                 wait = RESTART_SECONDS[0]
-            time.sleep(0.2)
+            time.sleep(0.1)
         return 0
 
     def _forget(self, process: BaseProcess) -> None:

@@ -132,7 +132,7 @@ def dense_scores(queries: Queries) -> tuple[NDArray[np.float32], NDArray[np.bool
         places = np.flatnonzero(of_kind)
         if not len(places):
             continue
-        chosen = [queries[place] for place in places]
+        chosen = [queries[place] for place in places.tolist()]
         own = ranker.for_histories(histories_of(chosen)) if is_new else ranker
         users = np.arange(len(chosen)) if is_new else np.array([query.user for query in chosen])
         scores[places], cold[places] = dense_block(own, users, own.scores_of(users)), own.is_cold(users)
