@@ -11,7 +11,7 @@ let near = [];
 const ask = latest((signal, id) => {
   const query = new URLSearchParams({ n: NEAREST });
   if (state.model) query.set("model", state.model.name);
-  return request(`/v1/items/${encodeURIComponent(id)}/similar?${query}`, { signal });
+  return request(`v1/items/${encodeURIComponent(id)}/similar?${query}`, { signal });
 });
 
 async function inspect(chosen) {

@@ -7,6 +7,10 @@ const FOLDED = 24;
 const MOST_PASTED = 2000;
 let isFolded = true;
 
+function showIgnored({ ignored = [] }) {
+  $("ignored").textContent = ignored.length ? `Not known to this model: ${ignored.slice(0, 5).join(", ")}${ignored.length > 5 ? " …" : ""}` : "";
+}
+
 function draw() {
   const shown = isFolded ? state.chosen.slice(0, FOLDED) : state.chosen;
   const rest = state.chosen.length - shown.length;
@@ -27,7 +31,7 @@ function chip(one) {
     make("button", {
       type: "button", class: "chip chosen", "aria-label": `Remove ${one.title}`, style: { "--own": ink(one.colour) },
       on: { click: () => removeFrom(one) },
-    }, make("span", { class: "blob" }), one.title, times, make("span", { class: "cross", "aria-hidden": "true" }, "×")));
+    }, make("span", { class: "blob" }), make("span", { class: "name" }, one.title), times, make("span", { class: "cross", "aria-hidden": "true" }, "×")));
 }
 
 /** Remove one and keep the focus near, for people who use the keyboard. */
@@ -60,7 +64,7 @@ async function loadUser(event) {
   say("Loading …");
   try {
     const query = state.model ? `?model=${encodeURIComponent(state.model.name)}` : "";
-    const answer = await request(`/v1/users/${encodeURIComponent(id)}${query}`);
+    const answer = await request(`v1/users/${encodeURIComponent(id)}${query}`);
     const items = answer.history.map((one) => ({ id: one.item, title: one.title, strength: one.strength }));
     isFolded = true;
     replaceChoice(items, answer.user);
@@ -115,7 +119,7 @@ async function resolve(lines) {
 }
 
 async function searched(name) {
-  const answer = await request(`/v1/items?${new URLSearchParams({ q: name, n: 5 })}`);
+  const answer = await request(`v1/items?${new URLSearchParams({ q: name, n: 5 })}`);
   const plain = name.toLowerCase();
   return answer.items.find((item) => String(item.id).toLowerCase() === plain || item.title.toLowerCase() === plain) ?? null;
 }
@@ -134,5 +138,6 @@ export function startChoice() {
   $("load-user").addEventListener("submit", loadUser);
   $("paste").addEventListener("submit", usePasted);
   on("named", draw);
+  on("answer", showIgnored);
   on("model", () => change("choice", {}));
 }

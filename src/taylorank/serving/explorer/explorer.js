@@ -35,7 +35,7 @@ function askForKey(isWrong) {
 async function start() {
   const asked = fromHash(location.hash);
   try {
-    state.models = (await request("/v1/models")).models;
+    state.models = (await request("v1/models")).models;
   } catch (error) {
     return fail(error);
   }

@@ -16,7 +16,7 @@ let answer = { items: [] };
 let pointed = -1;
 let colours = {};
 const view = new View(() => drawSoon());
-const load = latest((signal) => request(`/v1/map?model=${encodeURIComponent(state.model.name)}`, { signal }));
+const load = latest((signal) => request(`v1/map?model=${encodeURIComponent(state.model.name)}`, { signal }));
 
 async function loadMap() {
   tell("Drawing the map …");

@@ -6,7 +6,7 @@ import { change, choose, colourOf, ink, state } from "./state.js";
 const STEP = 12;
 const MOST = 60;
 
-const ask = latest((signal) => request("/v1/recommend", { signal, body: body() }));
+const ask = latest((signal) => request("v1/recommend", { signal, body: body() }));
 
 function body() {
   const asked = { n: state.shown, explain: true };
@@ -54,6 +54,7 @@ function show(answer) {
   $("list").setAttribute("aria-busy", "false");
   if (!answer.items.length) return empty("Nothing is left to recommend: everything is chosen.");
   const before = places();
+  const focus = focused();
   const top = Math.max(...answer.items.map((item) => item.score), 0);
   const kept = new Map([...$("list").children].map((row) => [row.dataset.id, row]));
   $("list").replaceChildren(...answer.items.map((item) => {
@@ -61,6 +62,7 @@ function show(answer) {
     fill(row, item, top);
     return row;
   }));
+  refocus(focus);
   slide(before);
   $("more").hidden = answer.items.length < state.shown || state.shown >= MOST;
   announce(`${answer.items.length} recommendations: ${answer.items.slice(0, 3).map((item) => item.title).join(", ")} …`);
@@ -75,7 +77,7 @@ function newRow(item) {
   } },
   make("div", { class: "line" },
     make("button", { type: "button", class: "item", on: { click: () => choose(item) } },
-      make("span", { class: "title" }, item.title), make("span", { class: "plus", "aria-hidden": "true" }, "+")),
+      make("span", { class: "title", title: item.title.length > 32 ? item.title : null }, item.title), make("span", { class: "plus", "aria-hidden": "true" }, "+")),
     make("button", {
       type: "button", class: "near", "aria-label": `Similar to ${item.title}`, title: "Show what is similar",
       on: { click: () => change("inspect", { id: item.id, title: item.title, move: true }) },
@@ -106,6 +108,20 @@ function why(reasons) {
     make("span", { style: { color: ink(colourOf(reason.id)) } }, reason.title),
     ...(reasons.length > 1 ? [` ${Math.round(100 * reason.share)} %`] : []),
   ]);
+}
+
+/** Which button of which row has the focus; rows that move would lose it. */
+function focused() {
+  const button = document.activeElement;
+  const row = button?.closest("#list > li");
+  return row ? { row, place: [...$("list").children].indexOf(row), kind: button.className } : null;
+}
+
+/** Give it to the same row, or where that is gone to the one that took its place. */
+function refocus(focus) {
+  if (!focus) return;
+  const row = focus.row.isConnected ? focus.row : $("list").children[focus.place] ?? $("list").lastElementChild;
+  row.querySelector(`.${focus.kind}`)?.focus({ preventScroll: true });
 }
 
 const places = () => new Map([...$("list").children].map((row) => [row, row.offsetTop]));

@@ -10,7 +10,7 @@ let active = -1;
 const ask = latest((signal, text) => {
   const query = new URLSearchParams({ q: text, n: FOUND });
   if (state.model) query.set("model", state.model.name);
-  return request(`/v1/items?${query}`, { signal });
+  return request(`v1/items?${query}`, { signal });
 });
 
 async function look() {

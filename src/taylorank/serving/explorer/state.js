@@ -23,17 +23,24 @@ export function change(topic, detail) {
   for (const listener of listeners.get(topic) ?? []) listener(detail);
 }
 
-export const isChosen = (id) => state.chosen.some((one) => one.id === id);
+const colours = new Map(); // of what is chosen, by id
 
-/** The lowest colour that no other chosen item has; null when all are taken. */
+export const isChosen = (id) => colours.has(id);
+
+export const colourOf = (id) => colours.get(id) ?? null;
+
+/** The lowest colour that no other chosen item has; null when all are taken, as in long histories. */
 function freeColour() {
-  const taken = new Set(state.chosen.map((one) => one.colour));
-  for (let colour = 0; colour < COLOURS; colour++) if (!taken.has(colour)) return colour;
-  return null;
+  const taken = new Set([...colours.values()].filter((colour) => colour !== null));
+  if (taken.size === COLOURS) return null;
+  return Array.from({ length: COLOURS }, (_, colour) => colour).find((colour) => !taken.has(colour));
 }
 
 function put({ id, title, strength = 1 }) {
-  if (!isChosen(id)) state.chosen.push({ id, title, strength, colour: freeColour() });
+  if (isChosen(id)) return;
+  const colour = colours.size < 10 * COLOURS ? freeColour() : null;
+  colours.set(id, colour);
+  state.chosen.push({ id, title, strength, colour });
 }
 
 /** Choose these without telling anyone yet. */
@@ -51,12 +58,14 @@ export function remove(id) {
   const gone = state.chosen.find((one) => one.id === id);
   state.user = null;
   state.chosen = state.chosen.filter((one) => one.id !== id);
+  colours.delete(id);
   change("choice", { removed: gone });
 }
 
 /** Choose these instead of what was chosen. */
 export function replaceChoice(items, user = null) {
   state.chosen = [];
+  colours.clear();
   state.user = user;
   items.forEach(put);
   change("choice", {});
@@ -66,8 +75,6 @@ export function set(name, value) {
   state.settings[name] = value;
   change("settings");
 }
-
-export const colourOf = (id) => state.chosen.find((one) => one.id === id)?.colour ?? null;
 
 /** The colour of a number as CSS has it. */
 export const ink = (colour) => (colour === null ? "var(--soft)" : `var(--c${colour})`);
