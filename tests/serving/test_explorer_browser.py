@@ -224,6 +224,76 @@ def test_the_map_is_moved_by_mouse_buttons_and_keys(explorer):
     assert explorer.page.locator("#follow").get_attribute("aria-pressed") == "true"
 
 
+DRAWN_NAMES = """async () => {
+  const { Labels } = await import("/labels.js");
+  const { change } = await import("/state.js");
+  const draw = Labels.prototype.draw;
+  const drawn = new Promise((resolve) => {
+    Labels.prototype.draw = function (rim) {
+      draw.call(this, rim);
+      resolve(this.found.map(({ text, font, left, top }) => {
+        this.context.font = font;
+        return [text, left, top, this.context.measureText(text).width];
+      }));
+    };
+  });
+  change("choice", {});
+  return drawn;
+}"""
+
+
+def test_names_on_the_map_do_not_overlap_and_the_chosen_have_theirs(explorer):
+    explorer.open("#i=king&i=courage&i=garden")
+    explorer.page.wait_for_timeout(600)
+    names = explorer.page.evaluate(DRAWN_NAMES)
+    texts = [text for text, *_ in names]
+    assert texts[:3] == ["king", "courage", "garden"]
+    assert len(texts) == len(set(texts)) > 20
+    popular = tr.datasets.thesaurus()
+    counts = dict(zip(popular.item_ids, popular.item_popularity, strict=True))
+    others = [counts[text] for text in texts if text not in {*explorer.titles, "king", "courage", "garden"}]
+    assert others == sorted(others, reverse=True)
+    for at, (_, left, top, width) in enumerate(names):
+        for _, other, above, wide in names[:at]:
+            apart = left >= other + wide or other >= left + width or abs(top - above) >= 14
+            assert apart
+
+
+MANY = """
+const ask = window.fetch;
+window.fetch = async (path, options) => {
+  if (!String(path).startsWith("v1/map")) return ask(path, options);
+  let seed = 1;
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  const rows = Array.from({ length: 40000 }, (_, at) => at);
+  return Response.json({
+    ids: rows, titles: rows.map((at) => `item ${at}`), popularity: rows.map((at) => 40000 - at),
+    x: rows.map(() => 2 * random() - 1), y: rows.map(() => 2 * random() - 1),
+  });
+};
+"""
+
+
+def test_forty_thousand_items_are_drawn_moved_and_found(browser, address):
+    with Explorer(browser, address, script=MANY) as explorer:
+        explorer.open()
+        covered = """() => {
+          const { width, height } = document.getElementById("canvas");
+          const data = document.getElementById("canvas").getContext("2d").getImageData(0, 0, width, height).data;
+          let count = 0;
+          for (let at = 3; at < data.length; at += 4) count += data[at] > 0;
+          return count / (width * height);
+        }"""
+        whole = explorer.picture
+        assert explorer.page.evaluate(covered) > 0.2
+        explorer.page.locator("#zoom-in").click()
+        assert explorer.picture != whole
+        explorer.page.locator("#canvas").hover(position={"x": 200, "y": 200})
+        explorer.page.wait_for_timeout(200)
+        assert explorer.page.locator("#canvas").evaluate("(canvas) => canvas.style.cursor") == "pointer"
+        assert explorer.errors == []
+
+
 def test_a_dot_of_the_map_can_be_looked_at_and_chosen(explorer):
     explorer.open(NAMED)
     explorer.page.locator("#zoom-all").click()

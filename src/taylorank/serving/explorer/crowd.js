@@ -67,8 +67,8 @@ export class Crowd {
     return best;
   }
 
-  /** Put the dots on a canvas of width × height pixels; `toPixels` is {scale, left, top}; `rgb` their colour. */
-  paint(context, width, height, toPixels, radius, rgb) {
+  /** Put the dots on a canvas of width × height pixels; `toPixels` is {scale, left, top}, `rgb` their colour. */
+  paint(context, width, height, toPixels, { radius, rgb, boost }) {
     if (!this.image || this.image.width !== width || this.image.height !== height) {
       this.image = context.createImageData(width, height);
     }
@@ -82,7 +82,7 @@ export class Crowd {
       const y = Math.round(top - this.y[at] * scale);
       if (x < reach || y < reach || x >= width - reach || y >= height - reach) continue;
       const middle = 4 * (y * width + x) + 3;
-      const opacity = this.opacity[at];
+      const opacity = this.opacity[at] * boost;
       for (let k = 0; k < dot.length; k += 3) {
         pixels[middle + 4 * (dot[k] * width + dot[k + 1])] += opacity * dot[k + 2];
       }

@@ -1,6 +1,6 @@
 // Names on the map, none over another: the lit items first, then the popular ones, as many as there is room for.
 
-const CELL = 6; // pixels of the grid that knows what is taken
+export const CELL = 6; // pixels of the grid that knows what is taken
 const LINE = 15;
 const LOOKED_AT = 4000;
 const LONGEST = 26;
@@ -22,19 +22,18 @@ export class Labels {
     this.#mark(x - radius, y - radius, 2 * radius, 2 * radius);
   }
 
-  /** Place a name beside a dot; return whether there was room. `wanted` ones try all sides. */
-  place(title, x, y, { font, colour, gap = 6, wanted = false }) {
+  /** Place a name beside a dot; return whether there was room. `wanted` ones try all sides, `needed` ones stand anyway. */
+  place(title, x, y, { font, colour, gap = 6, wanted = false, needed = false }) {
     const text = title.length > LONGEST ? `${title.slice(0, LONGEST - 1)}…` : title;
     const width = this.#measure(text, font);
     const sides = [[x + gap, y - LINE / 2], [x - gap - width, y - LINE / 2]];
     if (wanted) sides.push([x - width / 2, y - gap - LINE], [x - width / 2, y + gap]);
-    for (const [left, top] of sides) {
-      if (!this.#isFree(left, top, width, LINE)) continue;
-      this.#mark(left, top, width, LINE);
-      this.found.push({ text, font, colour, left, top });
-      return true;
-    }
-    return false;
+    const isSeen = x > 0 && y > 0 && x < this.width && y < this.height;
+    const side = sides.find(([left, top]) => this.#isFree(left, top, width, LINE)) ?? (needed && isSeen ? sides[0] : null);
+    if (!side) return false;
+    this.#mark(...side, width, LINE);
+    this.found.push({ text, font, colour, left: side[0], top: side[1] });
+    return true;
   }
 
   /** Draw them all, each with a rim of the background so that it reads over dots. */

@@ -2,7 +2,7 @@
 import { latest, request } from "./api.js";
 import { Crowd } from "./crowd.js";
 import { $ } from "./dom.js";
-import { Labels, nameCrowd } from "./labels.js";
+import { CELL, Labels, nameCrowd } from "./labels.js";
 import { change, colourOf, isChosen, on, state } from "./state.js";
 import { View } from "./view.js";
 import { startGestures } from "./gestures.js";
@@ -77,7 +77,7 @@ function draw() {
   context.clearRect(0, 0, wide, high);
   if (!crowd) return;
   const radius = dotSize() * ratio;
-  crowd.paint(context, wide, high, view.toPixels(ratio), radius, colours.crowd);
+  crowd.paint(context, wide, high, view.toPixels(ratio), { radius, rgb: colours.crowd, boost: Math.min(1.7, view.zoom ** 0.3) });
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   const labels = new Labels(context, width, height);
   for (const down of [26, 67, 108, 149]) labels.block(width - 26, down, 22); // the buttons
@@ -102,15 +102,25 @@ function drawLit(context, labels) {
   recommended.toReversed().forEach(([, at]) => drawDot(context, at, 4.5, colours.recommended));
   for (const [one, at] of chosen) drawDot(context, at, 6.5, colours.own[one.colour] ?? colours.soft, true);
   if (pointed >= 0) drawRing(context, pointed);
-  const marks = [...chosen, ...recommended].map(([, at]) => view.toScreen(crowd.x[at], crowd.y[at]));
-  for (const [x, y] of marks) labels.block(x, y, 4);
-  const write = (at, colour, font, gap) => {
+  nameLit(labels, chosen, recommended);
+}
+
+/** Names of the item pointed at, the chosen, the recommended; the first few chosen are named in any case. */
+function nameLit(labels, chosen, recommended) {
+  const write = (at, colour, gap, isNeeded) => {
     const [x, y] = view.toScreen(crowd.x[at], crowd.y[at]);
-    labels.place(crowd.titles[at], x, y, { font, colour, gap, wanted: true });
+    labels.place(crowd.titles[at], x, y, { font: BOLD, colour, gap, wanted: true, needed: isNeeded });
   };
-  if (pointed >= 0) write(pointed, colours.ink, BOLD, 10);
-  for (const [one, at] of chosen) if (at !== pointed) write(at, colours.own[one.colour] ?? colours.ink, BOLD, 11);
-  for (const [, at] of recommended) if (at !== pointed) write(at, colours.ink, BOLD, 8);
+  const block = (lit, radius) => {
+    for (const [, at] of lit) labels.block(...view.toScreen(crowd.x[at], crowd.y[at]), radius);
+  };
+  block(chosen, 11 - CELL); // so that a dot does not take the place of its own name
+  if (pointed >= 0) write(pointed, colours.ink, 10, true);
+  chosen.forEach(([one, at], place) => {
+    if (at !== pointed) write(at, colours.own[one.colour] ?? colours.ink, 11, place < 8);
+  });
+  block(recommended, 8 - CELL);
+  for (const [, at] of recommended) if (at !== pointed) write(at, colours.ink, 8, false);
 }
 
 /** A line from a recommended item to the chosen one that speaks most for it. */
