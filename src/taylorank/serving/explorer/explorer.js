@@ -92,7 +92,6 @@ startResults();
 startCard();
 startMap();
 startTheme();
-if (matchMedia("(max-width: 720px)").matches) $("settings-box").open = false;
 
 on("choice", () => { state.shown = 12; refresh(); keepAddress(); });
 on("settings", () => { refreshSoon(); keepAddress(); });
