@@ -70,6 +70,7 @@ class Client:
         self.statuses: dict[int, int] = {}
         self.lost = self.sent = 0
         self.free: deque[Connection] = deque()
+        self.opened: list[Connection] = []
         self.waiting: deque[float] = deque()
         self.until = 0.0
         self.closed_loop = True
@@ -80,6 +81,7 @@ class Client:
         for _ in range(count):
             _, one = await loop.create_connection(lambda: Connection(self), self.host, self.port)
             self.free.append(one)
+            self.opened.append(one)
 
     def send(self, connection: Connection, due: float) -> None:
         """Send the next request."""
@@ -140,6 +142,10 @@ class Client:
         end = time.perf_counter() + LATE
         while len(self.seconds) + self.lost < self.sent + len(self.waiting) and time.perf_counter() < end:
             await asyncio.sleep(0.005)
+        self.until = 0.0  # what is closed from here on is not opened again
+        for connection in self.opened:
+            connection.transport.close()
+        await asyncio.sleep(0.01)
 
 
 def _request(host: str, port: int, body: bytes) -> bytes:

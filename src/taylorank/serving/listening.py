@@ -23,6 +23,7 @@ from taylorank.serving.settings import Settings
 log = logging.getLogger("taylorank.serving")
 BACKLOG = 2_048
 DRAIN_SECONDS = 30
+SWITCH_SECONDS = 0.0005  # that a request waits for the thread that reads a new model
 RESTART_SECONDS = (0.5, 30.0)  # the first and the longest wait before a worker that ended is started again
 
 
@@ -63,6 +64,7 @@ def run_one(settings: Settings, bound: socket.socket, *, loaded: Callable[[], ob
     from taylorank.serving.application import Server
 
     threadpool_limits(1, user_api="blas")  # its threads would wait by spinning, where products are small
+    sys.setswitchinterval(SWITCH_SECONDS)
     app = Server(settings)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, ws="none", lifespan="on", backlog=BACKLOG,

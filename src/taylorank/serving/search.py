@@ -19,6 +19,8 @@ def folded(text: str) -> str:
     >>> folded(" Amélie  POULAIN ß")
     'amelie poulain ss'
     """
+    if text.isascii():
+        return " ".join(text.lower().split())
     plain = unicodedata.normalize("NFKD", text.casefold())
     return " ".join("".join(letter for letter in plain if not unicodedata.combining(letter)).split())
 
