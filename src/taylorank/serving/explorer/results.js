@@ -106,7 +106,7 @@ function why(reasons) {
   return shown.flatMap((reason, at) => [
     at ? " · " : "because of ",
     make("span", { style: { color: ink(colourOf(reason.id)) } }, reason.title),
-    ...(reasons.length > 1 ? [` ${Math.round(100 * reason.share)} %`] : []),
+    ...(shown.length > 1 ? [` ${Math.round(100 * reason.share)} %`] : []),
   ]);
 }
 
