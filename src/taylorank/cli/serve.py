@@ -82,7 +82,8 @@ def serve(
 ) -> None:
     """Answer requests for recommendations over HTTP.
 
-    A model file that is replaced is taken in without a pause. SIGTERM finishes what has begun, then ends.
+    A model file that is replaced is taken in without a pause. SIGTERM ends
+    it when the requests that have begun are answered.
 
     Example: taylorank serve model.tr --items items.csv
 
