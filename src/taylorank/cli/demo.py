@@ -43,10 +43,11 @@ def demo(
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Choose words, get words: fit a model of a thesaurus and explore it.
+    """Explore a model of words in the browser.
 
-    The data come with taylorank: root words of the Moby Thesaurus and the
-    words listed under them. The page is served on this machine alone.
+    Choose words, get words. The data come with taylorank: root words of the
+    Moby Thesaurus and the words listed under them. The page is served on this
+    machine alone.
 
     Example: taylorank demo --no-browser --port 8080
     """

@@ -52,7 +52,11 @@ def train(
     ] = True,
     path: Annotated[
         bool,
-        Parameter(help="Keep the SVD of rg2 or rgx, so that the explorer can change rank and threshold.", negative=()),
+        Parameter(
+            help="Keep the SVD of rg2 or rgx, so that the explorer can change rank and threshold.",
+            negative=(),
+            show_default=False,
+        ),
     ] = False,
     seed: Seed = 0,
     quiet: Quiet = False,
