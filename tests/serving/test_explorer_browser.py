@@ -357,6 +357,35 @@ def test_the_address_keeps_choice_and_settings(explorer, address):
     assert explorer.page.locator("#rank-value").text_content() == "1 of 48"
 
 
+def test_an_address_changed_by_hand_is_followed(explorer):
+    explorer.open(NAMED)
+    before = explorer.titles
+    explorer.page.evaluate("location.hash = '#i=garden&rank=2'")
+    explorer.settled()
+    assert explorer.chips == ["garden"]
+    assert explorer.asked["rank"] == 2
+    assert explorer.page.title() == "garden · taylorank explorer"
+    assert explorer.titles != before
+
+
+def test_a_model_replaced_on_the_server_is_noticed(browser, models, tmp_path):
+    file = tmp_path / "words.tr"
+    file.write_bytes((models[0] / "words.tr").read_bytes())
+    other = tr.RG2(24).fit(tr.datasets.thesaurus().core(12))
+    with Running(file, "--poll", "0.1") as server, Explorer(browser, f"http://127.0.0.1:{server.port}/") as explorer:
+        server.ready()
+        explorer.open(NAMED)
+        assert "rank 48" in explorer.page.locator("#facts").text_content()
+        other.save(file, path=True)
+        server.until(lambda: other.data_fingerprint.encode() in server.ask("GET", "/v1/models")[1])
+        explorer.choose("garden")
+        explorer.page.locator("#facts", has_text="rank 24").wait_for()
+        explorer.settled()
+        assert explorer.chips == ["king", "crown", "garden"]
+        assert explorer.page.locator("#rank-value").text_content() == "24 of 24"
+        assert explorer.errors == []
+
+
 def test_unknown_items_of_an_address_are_named(explorer):
     explorer.open("#i=qwertz&i=king")
     assert explorer.page.locator("#ignored").text_content() == "Not known to this model: qwertz"

@@ -7,7 +7,7 @@ import { startMap } from "./map.js";
 import { fail, refresh, startResults } from "./results.js";
 import { startSearch } from "./search.js";
 import { startSettings } from "./settings.js";
-import { change, fromHash, on, putChosen, state, toHash } from "./state.js";
+import { change, fromHash, on, putChosen, replaceChoice, state, toHash } from "./state.js";
 
 const refreshSoon = debounced(30, refresh);
 const keepAddress = debounced(250, () => {
@@ -45,6 +45,38 @@ async function start() {
   // Titles come with the map; until then the ids stand for them.
   putChosen(asked.ids.map((id) => ({ id, title: String(id) })));
   change("model");
+}
+
+/** Follow an address that was changed by hand. */
+function followAddress() {
+  const asked = fromHash(location.hash);
+  const model = state.models.find((one) => one.name === asked.model);
+  state.settings = asked.settings;
+  if (model && model !== state.model) useModel(model);
+  change("settings");
+  replaceChoice(asked.ids.map((id) => ({ id, title: state.catalogue.get(id) ?? String(id) })));
+}
+
+function useModel(model) {
+  state.model = model;
+  showModels();
+  change("model");
+}
+
+/** A model that was replaced on the server has other facts and another map. */
+async function noticeReplaced({ model, version }) {
+  if (!version || model !== state.model.name || version === state.model.version) return;
+  try {
+    state.models = (await request("v1/models")).models;
+    useModel(state.models.find((one) => one.name === model) ?? state.models[0]);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function nameTab() {
+  const names = state.chosen.slice(0, 3).map((one) => one.title).join(", ");
+  document.title = names ? `${names} · taylorank explorer` : "taylorank explorer";
 }
 
 function nameChosen() {
@@ -93,15 +125,20 @@ startCard();
 startMap();
 startTheme();
 
-on("choice", () => { state.shown = 12; refresh(); keepAddress(); });
+on("choice", () => { state.shown = 12; refresh(); keepAddress(); nameTab(); });
 on("settings", () => { refreshSoon(); keepAddress(); });
 on("catalogue", nameChosen);
+on("named", nameTab);
+on("answer", noticeReplaced);
+addEventListener("hashchange", followAddress);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // or it would take the place of what the address keeps
+  $("recommendations").focus();
+});
 on("retry", () => (state.model ? change("model") : start()));
 $("model").addEventListener("change", () => {
-  state.model = state.models.find((model) => model.name === $("model").value);
   state.settings = { rank: null, regularization: null, discount: null };
-  showModels();
-  change("model");
+  useModel(state.models.find((model) => model.name === $("model").value));
   keepAddress();
 });
 start();

@@ -96,6 +96,7 @@ function fill(row, item, top) {
   const rest = 1 - reasons.reduce((sum, reason) => sum + reason.share, 0);
   if (rest > 0.005) parts.push(make("span", { class: "part rest", style: { width: `${100 * length * rest}%` } }));
   row.querySelector(".bar").replaceChildren(...parts);
+  row.querySelector(".bar").title = `score ${Number(item.score.toPrecision(4))}`;
   row.querySelector(".item").setAttribute("aria-label", `Add ${item.title}`);
   row.querySelector(".why").replaceChildren(...why(reasons));
 }
