@@ -468,6 +468,26 @@ def test_one_of_several_models_is_chosen(browser, models):
         assert "ItemKNN" in explorer.page.locator("#facts").text_content()
 
 
+def test_a_choice_of_which_another_model_knows_nothing_is_given_up(browser, models):
+    numbers = models[0] / "numbers.tr"
+    tr.RG2(4).fit(tr.planted(60, 30, interactions=600)).save(numbers)
+    with (
+        Running(models[0] / "words.tr", numbers) as server,
+        Explorer(browser, f"http://127.0.0.1:{server.port}/") as explorer,
+    ):
+        server.ready()
+        explorer.open(NAMED)
+        explorer.page.locator("#list .near").first.click()  # pointed at on a map that goes
+        explorer.settled()
+        explorer.page.locator("#model").select_option("numbers")
+        explorer.page.locator("#results-title", has_text="Most popular").wait_for()
+        explorer.settled()
+        assert explorer.chips == []
+        assert explorer.page.locator("#problem").is_hidden()
+        assert all(title.isdigit() for title in explorer.titles)
+        assert all("404" in error for error in explorer.errors)  # what was asked before the map came
+
+
 def test_a_key_is_asked_for_until_it_is_right(browser, models):
     arguments = models[0] / "words.tr", "--api-key", "open-sesame"
     with Running(*arguments) as server, Explorer(browser, f"http://127.0.0.1:{server.port}/") as explorer:

@@ -79,8 +79,10 @@ function nameTab() {
   document.title = names ? `${names} · taylorank explorer` : "taylorank explorer";
 }
 
+/** Titles come with the map. A choice of which this model knows nothing, as after another one, is given up. */
 function nameChosen() {
   if (!state.chosen.length) return;
+  if (!state.chosen.some((one) => state.catalogue.has(one.id)) && state.catalogue.size) return replaceChoice([]);
   for (const one of state.chosen) one.title = state.catalogue.get(one.id) ?? one.title;
   change("named");
 }

@@ -24,6 +24,7 @@ async function loadMap() {
     const map = await load();
     if (map === undefined) return;
     crowd = new Crowd(map);
+    pointed = -1;
     state.catalogue = new Map(map.ids.map((id, at) => [id, map.titles[at]]));
     view.cover(crowd.extent);
     view.showAll({ still: true });
@@ -33,6 +34,7 @@ async function loadMap() {
     drawSoon();
   } catch (error) {
     crowd = null;
+    pointed = -1;
     drawSoon();
     tell(`There is no map: ${error.message}`);
   }

@@ -50,7 +50,7 @@ function fitModel() {
   if (model.discount === null) state.settings.discount = null;
   $("no-path").hidden = hasPath;
   $("no-path").textContent = ["RG2", "RGX"].includes(model.kind)
-    ? "Rank and threshold rest: this file was saved without its path. Save the model with path=True to move them."
+    ? "Rank and threshold are fixed: this file was saved without its path. Save the model with path=True to move them."
     : `Rank and threshold are for RG2 and RGX; this model is ${model.kind}.`;
   draw();
 }
