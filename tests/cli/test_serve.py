@@ -61,6 +61,11 @@ def test_options_reach_the_server(place, started, monkeypatch, capsys):
     assert "warning" not in capsys.readouterr().err
 
 
+def test_other_names_come_beside_the_local_ones(place, started):
+    assert run("serve", "m.tr", "--host", "0.0.0.0", "--allow-host", "api.example", "--port", "0") == 0
+    assert started[0].allowed_hosts == ("localhost", "127.0.0.1", "[::1]", "api.example")
+
+
 def test_it_warns_where_anyone_may_ask(place, started, capsys):
     assert run("serve", "m.tr", "--host", "0.0.0.0", "--port", "0") == 0
     assert "anyone who reaches this address may ask" in capsys.readouterr().err

@@ -74,6 +74,16 @@ def test_more_than_it_can_do_is_refused(serve):
     statuses = sorted(reply.status for reply in client.together([{"user": 1}] * 5))
     assert statuses == [200, 200, 503, 503, 503]
     assert client.recommend({"user": 1}).status == 200
+    client.app.app.in_flight = 2
+    assert client.get("/v1/models").status == 503
+    assert client.get("/health/live").status == client.get("/metrics").status == 200  # busy is not dead
+
+
+def test_no_answer_names_another_user(serve):
+    client = serve("rg2")
+    for reply in (client.recommend({"user": "x"}), client.get("/v1/users/x"), client.recommend({"user": 10**6})):
+        assert reply.status == 404
+        assert "such as" not in reply.json["remedy"]
 
 
 def test_a_batch_has_a_limit(serve):

@@ -160,6 +160,8 @@ def test_ids_of_text_stay_text(tmp_path, serve):
         ({"user": "5"}, 404, "unknown user '5'"),
         ({"user": 5, "items": [1, "no"]}, 404, "unknown item 'no'"),
         ({"user": 5, "model": "other"}, 404, "no model 'other'"),
+        ({"user": 5, "n": 101, "explain": True}, 422, "too many to explain"),
+        ([{"user": 5, "n": 1_000}] * 101, 422, "more than 100,000 items"),
         ({"user": 5, "rank": 3}, 422, "has no path"),
         ({"user": 5, "regularization": 0.3}, 422, "has no path"),
         ({"user": 5, "n": 0}, 422, "n:"),

@@ -53,7 +53,8 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         Parameter(
-            help="Name that requests may ask by; can be repeated. [default: local names if --host is]", negative=()
+            help="Other name that requests may ask by; can be repeated. [default: any name unless --host is local]",
+            negative=(),
         ),
     ] = None,
     cors_origin: Annotated[
@@ -103,7 +104,7 @@ def serve(
         hide=hide,
         experiment=experiment,
         api_key=_key(api_key),
-        allowed_hosts=tuple(allow_host or (LOCAL_NAMES if host in LOCAL else ())),
+        allowed_hosts=(*LOCAL_NAMES, *(allow_host or ())) if allow_host or host in LOCAL else (),
         cors_origins=tuple(cors_origin or ()),
         max_body=int(max_body * MIB),
         max_in_flight=max_in_flight,

@@ -75,7 +75,7 @@ class Front:
         headers = scope["headers"]
         self._check_host(headers)
         self._check_key(scope["path"], headers)
-        if self.in_flight > self.settings.max_in_flight:
+        if self.in_flight > self.settings.max_in_flight and scope["path"].startswith("/v1/"):
             raise busy()
         if scope["path"] == RECOMMEND and scope["method"] == "POST":
             body = await read_body(headers, receive, self.settings)

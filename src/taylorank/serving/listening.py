@@ -23,6 +23,7 @@ from taylorank.serving.settings import Settings
 log = logging.getLogger("taylorank.serving")
 BACKLOG = 2_048
 DRAIN_SECONDS = 30
+KEEP_ALIVE_SECONDS = 75  # longer than a proxy keeps a connection, so that it is the proxy that closes it
 SWITCH_SECONDS = 0.0005  # that a request waits for the thread that reads a new model
 RESTART_SECONDS = (0.5, 30.0)  # the first and the longest wait before a worker that ended is started again
 
@@ -68,7 +69,7 @@ def run_one(settings: Settings, bound: socket.socket, *, loaded: Callable[[], ob
     app = Server(settings)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, ws="none", lifespan="on", backlog=BACKLOG,
-        timeout_keep_alive=30, timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=DRAIN_SECONDS,
     )  # fmt: skip
     server = uvicorn.Server(config)
     for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them again once it has drained

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.errors import ParameterError
-from taylorank.serving.schema import Ask, Condition, HistoryItem
+from taylorank.errors import ParameterError, UnknownIdError
+from taylorank.serving.schema import MOST_CONTRIBUTIONS, MOST_EXPLAINED, Ask, Condition, HistoryItem
 from taylorank.serving.served import Mask, Served
 
 Rows = NDArray[np.int32]
@@ -52,9 +52,22 @@ def query_of(ask: Ask, served: Served) -> Query:
     group = (id(served), key, discount, point is not None, ask.n > LONG)
     hide = _hidden(ask, served, user, history)
     n = min(ask.n, len(served.ranker.items))
+    if ask.explain:
+        _check_explained(
+            n, len(history) if user < 0 else int(np.diff(served.ranker.seen.by_user.indptr[user : user + 2])[0])
+        )
     return Query(
         served, user, history, strengths, hide, allowed, n, discount, point, ask.explain, ignored, group
     )  # fmt: skip
+
+
+def user_row(user: int | str, served: Served) -> int:
+    """Return the position of a user; an answer names no other users."""
+    row = int(served.ranker.users.positions(_as_array([user]))[0])
+    if row < 0:
+        kind = "text" if served.ranker.users.is_text else "integers"
+        raise UnknownIdError(f"unknown user {user!r}", f"ids of users are {kind}; for a new user send a history")
+    return row
 
 
 def _who(ask: Ask, served: Served) -> tuple[int, Rows, NDArray[np.float32] | None, list[Any]]:
@@ -63,8 +76,7 @@ def _who(ask: Ask, served: Served) -> tuple[int, Rows, NDArray[np.float32] | Non
         return -1, *_history(ask.history, served)
     if ask.user is None:
         raise ParameterError("neither user nor history is given", "give the id of a user, or a history (it may be [])")
-    remedy = "for a new user send a history"
-    return int(served.ranker.users.require(_as_array([ask.user]), "user", remedy=remedy)[0]), NONE, None, []
+    return user_row(ask.user, served), NONE, None, []
 
 
 def _history(given: list[HistoryItem], served: Served) -> tuple[Rows, NDArray[np.float32] | None, list[Any]]:
@@ -84,6 +96,15 @@ def _history(given: list[HistoryItem], served: Served) -> tuple[Rows, NDArray[np
     unique, last = np.unique(rows[::-1], return_index=True)
     weights = strengths[::-1][last]
     return unique.astype(np.int32), None if (weights == 1).all() else weights, ignored
+
+
+def _check_explained(n: int, length: int) -> None:
+    """Refuse to explain more than takes about a second."""
+    if n > MOST_EXPLAINED or n * length > MOST_CONTRIBUTIONS:
+        raise ParameterError(
+            f"{n:,} items after a history of {length:,} are too many to explain",
+            f"explain up to {MOST_EXPLAINED} items, and fewer after a long history",
+        )
 
 
 def _as_array(ids: list[Any]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from taylorank.serving.batcher import Batcher, Ranked
 from taylorank.serving.json_text import json_bytes
 from taylorank.serving.problems import Refused, of_library, of_validation
 from taylorank.serving.query import Query, query_of
-from taylorank.serving.schema import MANY, ONE, Ask
+from taylorank.serving.schema import MANY, MOST_OF_A_BATCH, ONE, Ask
 from taylorank.serving.shelf import Shelf
 
 LONG_BODY = 1 << 16  # bytes; parsed in a thread from here on
@@ -53,6 +53,10 @@ class Recommending:
         except ValidationError as error:
             raise of_validation(error) from None
         many = asked if isinstance(asked, list) else [asked]
+        if len(many) > 1 and sum(ask.n for ask in many) > MOST_OF_A_BATCH:
+            raise Refused(
+                422, f"the lists of this batch have more than {MOST_OF_A_BATCH:,} items", "send less at a time"
+            )
         queries = []
         for place, ask in enumerate(many):
             try:

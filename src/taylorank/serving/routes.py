@@ -22,6 +22,7 @@ from taylorank.serving.json_text import json_bytes
 from taylorank.serving.kept import Kept
 from taylorank.serving.metrics import TEXT, Metrics
 from taylorank.serving.problems import Refused, of_library, unforeseen
+from taylorank.serving.query import user_row
 from taylorank.serving.recommending import Recommending
 from taylorank.serving.served import Served
 from taylorank.serving.shelf import Shelf
@@ -121,7 +122,7 @@ def _add_items(app: FastAPI, shelf: Shelf) -> None:
         served = _named(shelf, model, request)
         ranker = served.ranker
         who = id_of(id, ranker.users)
-        row = int(ranker.users.require([who], "user")[0])
+        row = user_row(who, served)
         part = slice(ranker.seen.by_user.indptr[row], ranker.seen.by_user.indptr[row + 1])
         strengths = ranker.seen.strengths[part].tolist()
         ids, titles = served.catalogue.ids, served.catalogue.titles

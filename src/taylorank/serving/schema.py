@@ -13,6 +13,9 @@ MOST_IDS = 100_000  # in `items` or `exclude`
 MOST_FILTERS = 32
 MOST_VALUES = 10_000  # in one {"in": […]}
 MOST_REQUESTS = 1_000  # in one batch
+MOST_OF_A_BATCH = 100_000  # items of all its answers
+MOST_EXPLAINED = 100  # items of one answer
+MOST_CONTRIBUTIONS = 200_000  # explained items × items of the history
 LONGEST_TEXT = 1_000  # of an id or a value
 
 Text = Annotated[StrictStr, Field(max_length=LONGEST_TEXT)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from taylorank.data import Ids, Interactions
 from taylorank.errors import ParameterError
-from taylorank.kernels import top_k
+from taylorank.kernels import ItemVectors, top_k
 from taylorank.ranking import Ranker, ranker_of
 from taylorank.serving.catalogue import Catalogue
 from taylorank.serving.filters import allowed_by
@@ -21,6 +21,7 @@ from taylorank.serving.search import SearchIndex
 from taylorank.serving.spelled import id_of
 
 Mask = NDArray[np.bool_]
+KEPT_BYTES = 1 << 26  # of masks, and of scales and offsets, each
 Lines = tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
 
 
@@ -32,8 +33,14 @@ class Served:
     model: Any
     catalogue: Catalogue
     hidden: frozenset[str] = frozenset()  # ids as they are spelled
-    _lines: Kept[Lines] = field(default_factory=lambda: Kept(16))
-    _masks: Kept[Mask] = field(default_factory=lambda: Kept(64))
+
+    @cached_property
+    def _lines(self) -> Kept[Lines]:
+        return Kept(max(1, min(16, KEPT_BYTES // (8 * len(self.ranker.items) + 1))))
+
+    @cached_property
+    def _masks(self) -> Kept[Mask]:
+        return Kept(max(1, min(64, KEPT_BYTES // (len(self.ranker.items) + 1))))
 
     @cached_property
     def ranker(self) -> Ranker:
@@ -122,9 +129,10 @@ class Served:
         """Compute now what the first requests would wait for; a model that cannot answer fails here."""
         vectors = self.ranker.vectors
         if vectors is not None and vectors.are_products:
-            ones = np.zeros((1, vectors.users.shape[1]), dtype=np.float32)
-            top_k(ones, vectors.items, k=1, scales=vectors.scales, offsets=vectors.offsets)
+            _lay_out(vectors.items)
             vectors.items.inverse_norms  # noqa: B018
+        if self.path is not None:
+            _lay_out(self.path.items)
         if self.folds_in and len(self.ranker.items):
             one = Interactions.from_positions(
                 (Ids([0]), np.zeros(1, dtype=np.int32)), (self.ranker.items, np.zeros(1, dtype=np.int32))
@@ -133,9 +141,15 @@ class Served:
         if len(self.ranker.users):
             self.ranker.users.positions(self.ranker.users.values[:1])
             self.ranker.items.positions(self.ranker.items.values[:1])
-        self.search, self.rankable, self.path, self.version  # noqa: B018
+        self.search, self.rankable, self.version  # noqa: B018
         return self
 
     def with_items(self, catalogue: Catalogue, hidden: frozenset[str]) -> Served:
         """Return the same model with other titles, columns and hidden items."""
         return Served(self.name, self.model, catalogue, hidden)
+
+
+def _lay_out(items: ItemVectors) -> None:
+    """Rank once, for the vectors to be laid out as kernels read them."""
+    if len(items):
+        top_k(np.zeros((1, items.factors.shape[1]), dtype=np.float32), items, k=1)

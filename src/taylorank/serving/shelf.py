@@ -6,8 +6,11 @@ A file that cannot be used changes nothing but `refused`, which the health check
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import logging
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -89,6 +92,7 @@ class Shelf:
             if stamp != self.stamps[what]:
                 self.stamps[what] = stamp
                 self._replace(what, path)
+                _return_memory()
 
     def _replace(self, what: str, path: Path) -> None:
         label = what.removeprefix("model ")
@@ -135,6 +139,14 @@ def _of_a_copy(read: Callable[[Path], Any], path: Path) -> Any:
             return read(copy)
         except TaylorankError as error:
             raise type(error)(error.cause.replace(str(copy), str(path)), error.remedy) from None
+
+
+def _return_memory() -> None:
+    """Hand the memory of the model that was replaced back to the system, where the C library can."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def _without_paths(reason: str, path: Path) -> str:
