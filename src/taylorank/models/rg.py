@@ -269,7 +269,7 @@ class RG2(RGFamily, FactorModel, Recommender):
         smaller K and every λ (`path`). "als": the same optimum in the limit, sweep by sweep.
     tolerance, max_passes
         Spectral: stop when every residual is ≤ tolerance · σ₁ (0: machine precision). With the default two seeds give
-        the same list of ten to 99.9 % of the users of ML-1M and Yelp2018 (docs/benchmarks.md).
+        more than 99.9 % of the users of ML-1M and Yelp2018 the same list of ten (docs/benchmarks.md).
         `max_passes` stops early, which is another, smoother model and not the optimum. ALS: stop when a sweep lowers
         the loss L by no more than tolerance · (L(0) − L), L(0) being that of zero factors.
     iterations
