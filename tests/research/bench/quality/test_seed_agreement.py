@@ -31,6 +31,6 @@ def test_no_sentence_goes_beyond_the_record(record):
 
 
 def test_seeds_agree_more_the_smaller_the_tolerance():
-    data = planted(400, 300, interactions=12_000)
+    data = planted(1500, 900, interactions=30_000)
     rough, exact = (measured(data, tolerance) for tolerance in (1e-1, 0.0))
     assert rough["common"] < exact["common"] == exact["same"] == 1
