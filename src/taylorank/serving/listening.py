@@ -64,7 +64,8 @@ def run_one(settings: Settings, bound: socket.socket, *, loaded: Callable[[], ob
 
     from taylorank.serving.application import Server
 
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to look at again
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to look at again
     threadpool_limits(1, user_api="blas")  # its threads would wait by spinning, where products are small
     sys.setswitchinterval(SWITCH_SECONDS)
     app = Server(settings)
@@ -118,8 +119,9 @@ class Workers:
 
     def run(self) -> int:
         """Return the exit status once all have ended."""
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._signalled)
+        for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), self._signalled)
         try:
             self.started = [self._start() for _ in range(self.count)]
             return self._watch()

@@ -73,7 +73,7 @@ def _add_health(app: FastAPI, shelf: Shelf, metrics: Metrics) -> None:
         """Say that the process answers."""
         return schema.Health(status="live")
 
-    @app.get("/health/ready", responses={503: {"model": schema.Problem}})
+    @app.get("/health/ready")
     async def ready() -> schema.Health:
         """Say which models answer, and which files were refused."""
         found: dict[str, Any] = {
