@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from typing import Annotated, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from fastapi import APIRouter, Query, Request, Response
@@ -13,7 +14,6 @@ from taylorank.ranking import similar_items
 from taylorank.serving import schema
 from taylorank.serving.item_map import map_of
 from taylorank.serving.json_text import json_bytes
-from taylorank.serving.kept import Kept
 from taylorank.serving.problems import REFUSALS, Refused
 from taylorank.serving.query import user_row
 from taylorank.serving.served import Served
@@ -31,7 +31,7 @@ class Lookups:
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
-        self.maps: Kept[tuple[bytes, bytes]] = Kept(4)
+        self.maps: WeakKeyDictionary[Served, tuple[bytes, bytes]] = WeakKeyDictionary()
 
     def router(self) -> APIRouter:
         """Return all of them."""
@@ -89,7 +89,9 @@ class Lookups:
     def map(self, request: Request, model: Name = None) -> Response:
         """Return the items in the plane."""
         served = self._named(model, request)
-        plain, packed = self.maps.get(served, lambda: _map_texts(served))
+        if served not in self.maps:
+            self.maps[served] = _map_texts(served)
+        plain, packed = self.maps[served]
         headers = {"vary": "accept-encoding", "cache-control": "no-cache"}
         if "gzip" in request.headers.get("accept-encoding", ""):
             return Response(packed, media_type="application/json", headers={**headers, "content-encoding": "gzip"})
