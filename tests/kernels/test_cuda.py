@@ -135,6 +135,9 @@ def test_inverse(device):
     close(inverse(torch.tensor(X.T @ X, device=device)), np.linalg.inv(X.T @ X), 1e-12)
     singular = np.diag([2.0, 0.0])
     close(inverse(torch.tensor(singular, device=device)), np.diag([0.5, 0.0]), 1e-12)
+    for bad in (np.nan, np.inf, -np.inf):
+        with pytest.raises(ParameterError, match="infinite or not a number"):
+            inverse(torch.tensor(np.diag([bad, 1.0]), device=device))
 
 
 @pytest.mark.parametrize("width", [1, 20, 200])

@@ -127,6 +127,28 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(parts, on_device, tmp_pa
     np.testing.assert_allclose(resumed.item_factors, whole.item_factors, atol=1e-4)
 
 
+@pytest.mark.parametrize("name", ["rg2", "als"])
+@pytest.mark.parametrize("strengths", [False, True], ids=["binary", "strengths"])
+def test_data_that_do_not_fit_stream_through_the_device(parts, on_device, monkeypatch, name, strengths):
+    from taylorank.kernels.cuda import StreamedRows, scaled
+
+    train, streamed = parts[0], []
+    if strengths:
+        values = np.random.default_rng(0).choice([0.5, 1.0, 3.0], train.nnz)
+        train = tr.Interactions.from_arrays(train.by_user.row_of_entry(), train.by_user.indices, strengths=values)
+    whole = fitted(name, train, on_device, on=True)
+    monkeypatch.setenv("TAYLORANK_DEVICE_MEMORY", "1kB")
+    monkeypatch.setattr(scaled, "LEAST_BLOCK", 9000)
+    real = StreamedRows.gather_sum
+    monkeypatch.setattr(
+        StreamedRows, "gather_sum", lambda rows, *a, **b: streamed.append(len(rows.blocks)) or real(rows, *a, **b)
+    )
+    part = fitted(name, train, on_device, on=True)
+    assert min(streamed) > 5
+    np.testing.assert_array_equal(part.item_factors, whole.item_factors)
+    np.testing.assert_array_equal(part.user_factors, whole.user_factors)
+
+
 def test_a_device_that_is_not_there_is_refused(parts):
     if torch.cuda.is_available():
         pytest.skip("there is a CUDA device")
