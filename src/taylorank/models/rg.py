@@ -56,6 +56,7 @@ class RGFamily(Factors):
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
     objective: ClassVar[type[RG]]
+    bounded_rank: ClassVar[bool] = True  # more factors than the smaller side of the data are refused
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **FACTOR_SHAPES,
         "proposal_": ("items",),
