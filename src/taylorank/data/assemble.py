@@ -13,6 +13,7 @@ from scipy import sparse
 from taylorank.data.csr import CSR, INDEX_LIMIT, freeze, indptr_of, sort_pairs
 from taylorank.data.ids import Ids, id_array
 from taylorank.data.interactions import Duplicates, Interactions
+from taylorank.data.matrix_format import checked_csr
 from taylorank.errors import DataError, ParameterError
 
 Column = Sequence[Any] | NDArray[Any]
@@ -28,9 +29,7 @@ def from_columns(
     action: str,
 ) -> Interactions:
     """Build from columns of original ids, strengths and times."""
-    columns = [c for c in (users, items, strengths, timestamps) if c is not None]
-    if len({len(c) for c in columns}) > 1:
-        raise DataError(f"columns of different length: {[len(c) for c in columns]}", "give one value per row")
+    _check_lengths(users, items, strengths, timestamps)
     user_ids, user_codes = encode_ids(users)
     item_ids, item_codes = encode_ids(items)
     return from_codes(
@@ -41,6 +40,44 @@ def from_columns(
         duplicates=duplicates,
         action=action,
     )
+
+
+def from_positions(
+    users: tuple[Ids, NDArray[Any]],
+    items: tuple[Ids, NDArray[Any]],
+    strengths: Column | None = None,
+    timestamps: Column | None = None,
+) -> Interactions:
+    """Build from ids and the position of each row among them; positions outside are refused."""
+    _check_lengths(users[1], items[1], strengths, timestamps)
+    return from_codes(
+        (users[0], _positions(*users, "user")),
+        (items[0], _positions(*items, "item")),
+        check_strengths(strengths),
+        check_times(timestamps),
+        duplicates="last",
+        action="from positions",
+    )
+
+
+def _positions(ids: Ids, given: NDArray[Any], side: str) -> NDArray[np.int32]:
+    positions = np.asarray(given)
+    if positions.ndim != 1 or positions.dtype.kind not in "iu":
+        raise DataError(f"{side} positions of type {positions.dtype}", "give whole numbers, one per row")
+    outside = (positions < 0) | (positions >= len(ids))
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise DataError(
+            f"{side} position {positions[row]} in row {row + 1:,} is none of {len(ids):,}",
+            f"give numbers from 0 to {len(ids) - 1:,}",
+        )
+    return positions.astype(np.int32, copy=False)
+
+
+def _check_lengths(*columns: Column | None) -> None:
+    lengths = [len(c) for c in columns if c is not None]
+    if len(set(lengths)) > 1:
+        raise DataError(f"columns of different length: {lengths}", "give one value per row")
 
 
 def from_codes(
@@ -86,7 +123,7 @@ def from_matrix(matrix: Any, *, users: Ids | None = None, items: Ids | None = No
         raise DataError(f"a matrix of {matrix.ndim} dimensions", "give users × items")
     if max(matrix.shape) >= INDEX_LIMIT:
         raise DataError(f"shape {matrix.shape} exceeds 2³¹ - 1 on one side", "drop empty rows and columns first")
-    rows = sparse.csr_array(matrix, copy=True)
+    rows = checked_csr(matrix)
     rows.sum_duplicates()
     weights = check_strengths(rows.data)
     rows = sparse.csr_array((weights, rows.indices, rows.indptr), shape=rows.shape)

@@ -84,9 +84,9 @@ class Interactions:
         timestamps: NDArray[Any] | None = None,
     ) -> Interactions:
         """Build over given id spaces: (ids, position of each row) for users and for items."""
-        from taylorank.data.assemble import from_codes
+        from taylorank.data.assemble import from_positions
 
-        return from_codes(users, items, strengths, timestamps, duplicates="last", action="from positions")
+        return from_positions(users, items, strengths, timestamps)
 
     @classmethod
     def from_matrix(cls, matrix: Any, *, users: Ids | None = None, items: Ids | None = None) -> Interactions:
