@@ -19,7 +19,7 @@ from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
 from taylorank.kernels import threads
 from taylorank.models.recommender import Recommender
-from taylorank.output import output_folder
+from taylorank.output import output_file
 from taylorank.registry import MODELS
 
 
@@ -65,7 +65,7 @@ def train(
     console = text_console(quiet)
     model = model or default_model(model_options)
     estimator = make_model(model, model_options, random_state=seed, options=set or [])
-    with output_folder(out.parent), threads(num_threads):
+    with output_file(out), threads(num_threads):
         interactions = open_data(data, cleaning=cleaning, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
