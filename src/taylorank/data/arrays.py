@@ -28,7 +28,7 @@ def checksum(arrays: Mapping[str, NDArray[Any]], text: str = "") -> str:
     digest = hashlib.sha256(text.encode())
     for name in sorted(arrays):
         digest.update(f"|{name}|{arrays[name].dtype.str}|{arrays[name].shape}|".encode())
-        digest.update(np.ascontiguousarray(arrays[name]).data)
+        digest.update(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
