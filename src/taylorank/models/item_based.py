@@ -24,6 +24,7 @@ from taylorank.system import available_memory
 from taylorank.torch_extra import uses_cuda
 
 BLOCK = 512
+SPARSE_SHARE = 16  # a strip with fewer entries than one in so many is sorted by its entries
 MOST_ITEMS = 30_000  # limit of EASE where the free memory is unknown
 
 
@@ -208,6 +209,8 @@ class ItemKNN(ItemWeights, Recommender):
 
     def _nearest(self, products: Any, start: int, norms: NDArray[Any]) -> sparse.csr_array:
         """Keep the k largest shrunk cosines of each row of a strip, itself left out."""
+        if SPARSE_SHARE * products.nnz < products.shape[0] * products.shape[1]:
+            return self._nearest_of_few(products.tocoo(), start, norms)
         cosines = products.toarray()
         rows = np.arange(len(cosines))
         cosines /= norms[start : start + len(cosines), None] * norms + self.shrink + np.finfo(np.float32).tiny
@@ -218,4 +221,18 @@ class ItemKNN(ItemWeights, Recommender):
         )
         strip.sort_indices()
         strip.eliminate_zeros()
+        return strip
+
+    def _nearest_of_few(self, products: Any, start: int, norms: NDArray[Any]) -> sparse.csr_array:
+        """The same, for a strip that is 0 almost everywhere: its entries alone are sorted."""
+        rows, columns = products.coords
+        scale = norms[start + rows] * norms[columns] + self.shrink + np.finfo(np.float32).tiny
+        values = (products.data / scale).astype(np.float32)
+        other = (columns != start + rows) & (values > 0)
+        rows, columns, values = rows[other], columns[other], values[other]
+        order = np.lexsort((columns, -values, rows))  # equal ones by position
+        rank = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
+        kept = order[rank < self.neighbours]
+        strip = sparse.csr_array((values[kept], (rows[kept], columns[kept])), shape=products.shape)
+        strip.sort_indices()
         return strip
