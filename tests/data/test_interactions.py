@@ -79,7 +79,7 @@ def test_binary_strengths_take_no_memory():
     assert data.strengths.strides == (0,)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0, 1e39])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
 def test_bad_strengths_are_refused_by_row(bad):
     with pytest.raises(DataError, match=r"row 2.*finite"):
         Interactions.from_arrays([1, 2], [1, 1], strengths=[1, bad])
@@ -183,9 +183,9 @@ def test_sharing_with_nothing_keeps_the_ids():
     assert b.nnz == 0
 
 
-def test_merged_strengths_must_stay_finite():
-    with pytest.raises(DataError, match="finite"):
-        Interactions.from_arrays([1, 1], [2, 2], strengths=[3e38, 3e38], duplicates="sum")
+def test_merged_strengths_must_stay_in_range():
+    with pytest.raises(DataError, match=r"strength 1.8e\+30 in row 1 is not between"):
+        Interactions.from_arrays([1, 1], [2, 2], strengths=[9e29, 9e29], duplicates="sum")
 
 
 def test_the_matrix_cannot_be_changed_and_the_callers_ids_can():

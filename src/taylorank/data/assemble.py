@@ -17,6 +17,10 @@ from taylorank.data.matrix_format import checked_csr
 from taylorank.errors import DataError, ParameterError
 
 Column = Sequence[Any] | NDArray[Any]
+# Beyond these, sums and squares of strengths leave the range of numbers.
+SMALLEST_STRENGTH, LARGEST_STRENGTH = 1e-30, 1e30
+BETWEEN = f"{SMALLEST_STRENGTH:g} and {LARGEST_STRENGTH:g}"
+OTHER_UNIT = "use another unit: divide all strengths by the same number"
 
 
 def from_columns(
@@ -185,7 +189,7 @@ def check_count(count: int) -> None:
 
 
 def check_strengths(values: Column | None) -> NDArray[np.float32] | None:
-    """Return strengths as float32; refuse NaN, infinite and negative ones, naming the first row."""
+    """Return strengths as float32; refuse NaN, infinite, negative, huge and tiny ones, naming the first row."""
     if values is None:
         return None
     try:
@@ -194,13 +198,18 @@ def check_strengths(values: Column | None) -> NDArray[np.float32] | None:
         numbers = np.asarray(values, dtype=np.float64) if not _is_real(values) else np.asarray(values)
     except (TypeError, ValueError):
         raise DataError("strengths are not numbers", "give a numeric column") from None
-    bad = ~((numbers >= 0) & (numbers <= np.finfo(np.float32).max))
+    numbers = numbers.astype(np.float32) if numbers.dtype == np.float16 else numbers
+    bad = ~((numbers >= 0) & (numbers < np.inf))
     if bad.any():
         row = int(np.argmax(bad))
         raise DataError(
             f"strength {numbers[row]} in row {row + 1:,} is not a finite number ≥ 0 ({int(bad.sum()):,} such rows)",
             "drop or correct those rows",
         )
+    beyond = (numbers > LARGEST_STRENGTH) | ((numbers < SMALLEST_STRENGTH) & (numbers > 0))
+    if beyond.any():
+        row = int(np.argmax(beyond))
+        raise DataError(f"strength {numbers[row]:g} in row {row + 1:,} is not between {BETWEEN}", OTHER_UNIT)
     return numbers.astype(np.float32)
 
 

@@ -131,17 +131,21 @@ def is_missing(block: pl.Series) -> NDArray[np.bool_]:
 
 
 class NumberColumn:
-    """Finite numbers; `low` is the smallest allowed."""
+    """Finite numbers; `low` is the smallest allowed, and what is not 0 has a size from `smallest` to `largest`."""
 
-    def __init__(self, *, low: float = -np.inf) -> None:
-        self.low = low
+    def __init__(
+        self, *, low: float = -np.inf, smallest: float = 0.0, largest: float = float(np.finfo(np.float32).max)
+    ) -> None:
+        self.low, self.smallest, self.largest = low, smallest, largest
         self.kind = "a finite number" if low == -np.inf else f"a finite number ≥ {low:g}"
+        self.kind += f" (0, or from {smallest:g} to {largest:g})" if smallest else ""
         self._blocks: list[NDArray[np.float32]] = []
 
     def parse(self, block: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the block as float64, and which values are finite numbers ≥ `low`."""
+        """Return the block as float64, and which values are numbers as they must be."""
         values = block.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-        return values, (values >= self.low) & (np.abs(values) <= np.finfo(np.float32).max)
+        size = np.abs(values)
+        return values, (values >= self.low) & (size <= self.largest) & ((size >= self.smallest) | (size == 0))
 
     def add(self, values: NDArray[np.float64]) -> None:
         """Take parsed values, or those of them that were kept."""

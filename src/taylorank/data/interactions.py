@@ -146,6 +146,16 @@ class Interactions:
         return freeze(counts.astype(np.float64))
 
     @cached_property
+    def typical_strength(self) -> float:
+        """The median strength, the unit in which models measure popularity; 1 where all are 1, or there are none."""
+        return 1.0 if self.is_binary or not self.nnz else float(np.median(self.strengths))
+
+    @cached_property
+    def relative_popularity(self) -> NDArray[np.float64]:
+        """Σ_x r_xy of every item over the typical strength: how many typical interactions it has, (n_items,)."""
+        return freeze(self.item_popularity / self.typical_strength)
+
+    @cached_property
     def by_item(self) -> CSR:
         """The same strengths by item: rows are items, columns users."""
         return self.by_user.transpose()

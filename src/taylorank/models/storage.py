@@ -89,7 +89,8 @@ def load(path: str | os.PathLike[str]) -> Recommender:
         histories = unpack({name[5:]: value for name, value in arrays.items() if name.startswith("seen_")})
         sizes = {"users": len(histories.users), "items": len(histories.items)}
         for name, axes in model.learned_shapes.items():
-            setattr(model, name, _learned(arrays, name, axes, sizes))
+            if name in arrays or axes or not hasattr(model, name):  # what was learned since has a default
+                setattr(model, name, _learned(arrays, name, axes, sizes))
         popularity = _learned(arrays, "item_popularity", ("items",), sizes)
         return model._for_others(
             histories, TrainingRecord(histories, popularity=popularity, fingerprint=manifest["data"])
