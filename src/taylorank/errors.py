@@ -80,6 +80,18 @@ class TrainingWarning(UserWarning):
     """Training continues, but not quite with the parameters given."""
 
 
+def shown(value: object) -> str:
+    """Return `repr(value)`, also of an integer that Python refuses to write in decimal.
+
+    >>> shown("a"), shown(10**5000)
+    ("'a'", 'an integer of 16610 bits')
+    """
+    try:
+        return repr(value)
+    except ValueError:
+        return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+
+
 def in_one_line(error: BaseException) -> str:
     """Return what an error says, and its kind if it is none of the above.
 

@@ -24,6 +24,7 @@ from taylorank.cli.options import (
     comma_separated,
     command_line,
     cutoffs,
+    whole,
 )
 from taylorank.cli.results import table_console, writable
 from taylorank.data import datasets
@@ -58,11 +59,14 @@ def compare(
         int | None,
         Parameter(
             help="Maximum number of fits to tune each model on each seed; 0 for none. "
-            "[default: 20 if --seconds is not given]"
+            "[default: 20 if --seconds is not given]",
+            converter=whole,
         ),
     ] = None,
     seconds: Annotated[float | None, Parameter(help="Maximum seconds to tune each model on each seed.")] = None,
-    seeds: Annotated[int, Parameter(help="Number of repetitions, each with another split: SEED, SEED + 1, …")] = 3,
+    seeds: Annotated[
+        int, Parameter(help="Number of repetitions, each with another split: SEED, SEED + 1, …", converter=whole)
+    ] = 3,
     metrics: Annotated[
         str | None, Parameter(help="Metrics, separated by commas. [default: those of the protocol]")
     ] = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -196,8 +196,8 @@ def check_strengths(values: Column | None) -> NDArray[np.float32] | None:
         if np.iscomplexobj(values):  # NumPy would drop the imaginary part
             raise TypeError
         numbers = np.asarray(values, dtype=np.float64) if not _is_real(values) else np.asarray(values)
-    except (TypeError, ValueError):
-        raise DataError("strengths are not numbers", "give a numeric column") from None
+    except (TypeError, ValueError, OverflowError):
+        raise DataError("strengths are not numbers, or too large for any", "give a numeric column") from None
     numbers = numbers.astype(np.float32) if numbers.dtype == np.float16 else numbers
     bad = ~((numbers >= 0) & (numbers < np.inf))
     if bad.any():
@@ -222,8 +222,8 @@ def check_times(values: Column | None) -> NDArray[Any] | None:
     if values is None:
         return None
     array = np.asarray(values)
-    if array.dtype == object and len(array) and isinstance(array[0], datetime):
-        array = array.astype("datetime64[us]")
+    if array.dtype == object and len(array) and all(isinstance(value, date) for value in array):
+        array = np.array([_in_utc(value) for value in array], dtype="datetime64[us]")
     if array.dtype.kind == "M":
         array = array.astype("datetime64[us]")
         bad = np.isnat(array)
@@ -234,12 +234,19 @@ def check_times(values: Column | None) -> NDArray[Any] | None:
     else:
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise DataError("timestamps are neither numbers nor dates", "convert them, or leave them out") from None
         bad = ~np.isfinite(array)
     if bad.any():
         raise DataError(f"no timestamp in row {int(np.argmax(bad)) + 1:,}", "drop such rows, or leave timestamps out")
     return array
+
+
+def _in_utc(moment: date) -> date:
+    """Return a moment without time zone; dates as they are."""
+    if isinstance(moment, datetime) and moment.tzinfo is not None:
+        return moment.astimezone(UTC).replace(tzinfo=None)
+    return moment
 
 
 def _merge_repeats(

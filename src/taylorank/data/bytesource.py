@@ -11,10 +11,10 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, cast
 
 from taylorank.data.lines import end_of_last_line, lines_in
+from taylorank.data.paths import path_of
 from taylorank.errors import DataError
 
 if sys.version_info >= (3, 14):
@@ -51,15 +51,15 @@ def _opened(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
     if not isinstance(source, str | os.PathLike):
         yield _seekable(source)
         return
-    path = Path(source).expanduser()
-    if path.is_dir():
-        raise DataError("a folder, not a file", "name the file inside")
+    path = path_of(source)
     try:
+        if path.is_dir():
+            raise DataError("a folder, not a file", "name the file inside")
         file = path.open("rb")
     except FileNotFoundError:
         raise DataError("no such file", "check the path") from None
     except OSError as error:
-        raise DataError(f"cannot be opened ({error.strerror})", "check its permissions") from None
+        raise DataError(f"cannot be opened ({error.strerror})", "check its name and permissions") from None
     with file:
         yield _seekable(file)
 
@@ -140,7 +140,7 @@ def _decoder(encoding: str, fallback: str | None) -> Callable[..., bytes]:
     try:
         "a".encode(encoding)  # refuses encodings that are not for text, such as rot13
         decoder = codecs.getincrementaldecoder(encoding)()
-    except LookupError:
+    except (LookupError, ValueError, TypeError):
         raise DataError(f"unknown encoding {encoding!r}", "use a name such as utf-8 or latin-1") from None
     is_utf8 = codecs.lookup(encoding).name == "utf-8"
 
@@ -151,11 +151,12 @@ def _decoder(encoding: str, fallback: str | None) -> Callable[..., bytes]:
             return raw
         try:
             return decoder.decode(raw, final).encode()
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             if fallback is None:
+                is_byte = isinstance(error, UnicodeDecodeError)
+                reason = f"byte 0x{error.object[error.start]:02x}" if is_byte else str(error)  # type: ignore[attr-defined]
                 raise DataError(
-                    f"not {encoding} text (byte 0x{error.object[error.start]:02x})",
-                    'name its encoding, such as encoding="latin-1"',
+                    f"not {encoding} text ({reason})", 'name its encoding, such as encoding="latin-1"'
                 ) from None
             decoder = codecs.getincrementaldecoder(fallback)()
             return decoder.decode(pending + raw, final).encode()

@@ -27,8 +27,8 @@ class Gatherer:
         self.drop_missing = drop_missing
         self.users = IdColumn("user", text_only=text)
         self.items = IdColumn("item", text_only=text)
-        self.ratings = NumberColumn()
-        self.strengths = NumberColumn(low=0, smallest=SMALLEST_STRENGTH, largest=LARGEST_STRENGTH)
+        self.ratings = NumberColumn("rating")
+        self.strengths = NumberColumn("strength", low=0, smallest=SMALLEST_STRENGTH, largest=LARGEST_STRENGTH)
         self.times = TimeColumn()
         self.unused_ratings = UnusedRatings()
         self.time_column = roles.timestamp

@@ -17,6 +17,7 @@ from taylorank.data.gather import collect
 from taylorank.data.interactions import Interactions
 from taylorank.data.layout import TextFormat, detect_layout
 from taylorank.data.lines import edges_of
+from taylorank.data.paths import path_of
 from taylorank.data.read_options import Format, Options
 from taylorank.data.roles import assign_roles
 from taylorank.data.tables import parquet_columns, parquet_rows
@@ -29,10 +30,9 @@ LONGEST_ADJACENCY = 1 << 28  # a line holds all items of a user
 def read_file(source: Any, options: Options) -> Interactions:
     """Read a path or an open binary file; errors name it."""
     is_path = isinstance(source, str | os.PathLike)
-    where = os.fspath(source) if is_path else getattr(source, "name", "the file")
-    where = " ".join(str(where).split("\n"))
+    where = os.fspath(source) if is_path else str(getattr(source, "name", "the file"))
     try:
-        return _read_opened(Path(source).expanduser() if is_path else source, Path(where).name, options)
+        return _read_opened(path_of(source) if is_path else source, Path(where).name, options)
     except TaylorankError as error:
         raise type(error)(f"{where}: {error.cause}", error.remedy) from None
     except MemoryError:

@@ -67,8 +67,13 @@ def _native_series(column: Any, name: str) -> pl.Series:
         return native.alias(name)
     missing = column.is_null().to_numpy()
     values = column.to_numpy()
+    if values.dtype.kind == "M":
+        return pl.Series(name, values.astype("datetime64[us]"))  # polars knows no seconds
     if values.dtype != object and not (column.dtype.is_integer() and missing.any()):
-        return pl.Series(name, values)
+        try:
+            return pl.Series(name, values)
+        except (TypeError, ValueError, pl.exceptions.PolarsError):
+            raise DataError(f"column {name!r} holds {column.dtype}", "use numbers, text or dates") from None
     present = iter(column.drop_nulls().to_list())  # NumPy would turn integers with missing values into floats
     return object_series([None if is_missing else next(present) for is_missing in missing], name)
 
