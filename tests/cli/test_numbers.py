@@ -50,7 +50,6 @@ OF_MODELS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::taylorank.errors.DataWarning")
 @pytest.mark.parametrize("words", COMMANDS + OF_MODELS, ids=" ".join)
 def test_what_is_no_number_of_things_is_refused(words, folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)

@@ -50,8 +50,8 @@ def test_encodings(text, encoding, words):
 def test_paths(path, words):
     refused(lambda: read_interactions(path), words, DataError)
     refused(lambda: open_data(path), words, DataError)
-    refused(lambda: Interactions.load_npz(path), "", DataError)
-    refused(lambda: tr.load(path), "", DataError)
+    refused(lambda: Interactions.load_npz(path), "no such file|cannot read|is damaged", DataError)
+    refused(lambda: tr.load(path), "no such file|damaged or not", DataError)
 
 
 @pytest.mark.parametrize("columns", ["user,item", 3, [1, 2], (), [None, "item"], {"user", "item"}, [["user"], "item"]])
@@ -66,7 +66,7 @@ def test_columns_that_are_none(name, column):
 
 
 @pytest.mark.parametrize("name", ["duplicates", "missing", "ids", "format", "separator", "quote"])
-@pytest.mark.parametrize("value", [3, ["last"], b"last", 10**5000])
+@pytest.mark.parametrize("value", [3, ["last"], b"last"])
 def test_choices_that_are_none(name, value):
     refused(lambda: read(LOG, **{name: value}), f"{name}=", ParameterError)
 
@@ -122,7 +122,7 @@ def test_times_of_python():
         refused(lambda o=odd: Interactions.from_arrays([1, 2], [1, 1], timestamps=o), "neither numbers nor dates")
 
 
-@pytest.mark.parametrize("huge", [10**400, 10**5000])
+@pytest.mark.parametrize("huge", [10**400, 10**5000], ids=["400 digits", "5000 digits"])
 def test_integers_that_nothing_holds(huge):
     pairs = [(1, 2), (2, 1)]
     model = tr.Popularity().fit(pairs)
@@ -143,7 +143,7 @@ def test_integers_that_nothing_holds(huge):
         lambda: read_interactions(pairs).core(huge),
         lambda: tr.planted(30, 20, interactions=100).split(random_state=huge),
     ):
-        refused(action, "")
+        refused(action, r"0{300}|\d bits|too large|9{300}|neither numbers")
 
 
 def test_lists_that_memory_does_not_hold_are_refused_before_they_are_made():

@@ -44,6 +44,8 @@ from taylorank.selection.per_user import kept_path
 NAMES = ", ".join(known_names())
 Result = TypeVar("Result")
 
+MOST_SEEDS = 10_000
+
 
 def compare(
     data: Data,
@@ -99,8 +101,8 @@ def compare(
     protocol_named(protocol)
     chosen = comma_separated(models, "--models")
     contenders(chosen)  # a wrong name is found before the data is read
-    if seeds < 1:
-        raise ParameterError(f"--seeds {seeds} is no number of repetitions", "give 1 or more")
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise ParameterError(f"--seeds {seeds} is no number of repetitions", f"give 1 to {MOST_SEEDS:,}")
     if per_user and json is None:
         raise ParameterError("--per-user needs a file to write beside", "give --json too")
     if report is not None:
