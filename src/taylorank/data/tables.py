@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from taylorank.data.forked import check_fork
 from taylorank.data.ids import id_array
+from taylorank.data.panics import without_panics
 from taylorank.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ Rows = Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]
 def parquet_columns(source: str | Path | IO[bytes]) -> list[str]:
     """Return the column names of a Parquet file; a damaged one is refused."""
     try:
-        return list(pl.read_parquet_schema(source))
+        with without_panics():
+            return list(pl.read_parquet_schema(source))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged(error) from None
 
@@ -34,8 +36,14 @@ def parquet_rows(source: str | Path | IO[bytes], columns: Sequence[str]) -> Rows
     """Yield tables of the chosen columns, each with the numbers of its rows, counted from 1."""
     row = 1
     try:
-        wanted = pl.scan_parquet(source).select(columns)
-        for batch in wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
+        with without_panics():
+            wanted = pl.scan_parquet(source).select(columns)
+            batches = iter(wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True))
+        while True:
+            with without_panics():
+                batch = next(batches, None)
+            if batch is None:
+                return
             yield batch, np.arange(row, row + len(batch))
             row += len(batch)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
