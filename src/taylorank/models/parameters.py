@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from taylorank.checks import check_number, check_whole
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, shown
 
 OF_THE_MACHINE = ("num_threads", "device")  # parameters that say where to compute, not what
 LEAST_COUNTS = {
@@ -20,7 +20,11 @@ LEAST_COUNTS = {
     "epochs": 1,
     "batch_size": 1,
 }
-MAY_BE_NONE = ("max_items", "max_passes", "random_state", "num_threads", "batch_size", "temperature")
+TEXTS = (
+    *("solver", "penalty", "ranking", "weights", "variant"),
+    *("loss", "backbone", "sampler", "optimizer", "schedule", "precision"),
+)
+MAY_BE_NONE = ("sampler", "max_items", "max_passes", "random_state", "num_threads", "batch_size", "temperature")
 LEAST_NUMBERS = {
     "regularization": 0.0,
     "tolerance": 0.0,
@@ -68,6 +72,9 @@ def settled_params(model: Any) -> dict[str, Any]:
 
 def check_parameters(model: Any) -> None:
     """Raise `ParameterError` for a count that is not one, or a number that is missing, infinite or too small."""
+    for name, value in parameters_of(model).items():
+        if name in TEXTS and not (isinstance(value, str) or (value is None and name in MAY_BE_NONE)):
+            raise ParameterError(f"{name}={shown(value)} is no text", "give a name; the documentation lists them")
     for name, value in model.settled_params().items():
         if value is None and name in MAY_BE_NONE:
             continue

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import is_finite
 from taylorank.data import Interactions
 from taylorank.data.units import in_units
 from taylorank.errors import ParameterError
@@ -83,7 +84,7 @@ class SampledFamily(Rows):
         check_penalty(self.penalty)
         if self.weights not in WEIGHTS:
             raise ParameterError(f"weights={self.weights!r} is unknown", f"choose {' or '.join(WEIGHTS)}")
-        if not (np.isfinite(self.regularization) and self.regularization >= 0):
+        if not (is_finite(self.regularization) and self.regularization >= 0):
             raise ParameterError(f"regularization={self.regularization} is not a number ≥ 0", "try 0.05 to 0.5")
 
     def _solve(self, data: Interactions, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:

@@ -38,6 +38,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from taylorank.checks import is_finite
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.kernels import gather_sum
@@ -157,7 +158,7 @@ def rg_objective(
     """Scale `data` for RG² or RG× with exponents γ and ρ; κ is `score_penalty` times the mean c of all contexts."""
     if not data.nnz:
         raise DataError("the training data has no interactions", "check the split and the cleaning steps")
-    if not (np.isfinite(score_penalty) and score_penalty >= 0):
+    if not (is_finite(score_penalty) and score_penalty >= 0):
         raise ParameterError(f"score_penalty={score_penalty} is not a number ≥ 0", "use 0 for none")
     rows = data.by_user
     q = proposal(data, proposal_exponent)
@@ -207,5 +208,5 @@ def context_weights(data: Interactions, exponent: float) -> tuple[NDArray[np.flo
 
 
 def _check_exponent(name: str, value: float) -> None:
-    if not np.isfinite(value):
+    if not is_finite(value):
         raise ParameterError(f"{name}={value} is not a number", "give a finite number, such as 0.8")

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import is_finite
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.kernels import RowSystem, gram, nonzero_scores
@@ -184,5 +185,5 @@ def check_weighted(data: Interactions, **values: float) -> None:
     if not data.nnz:
         raise DataError("the training data has no interactions", "check the split and the cleaning steps")
     for name, value in values.items():
-        if not (np.isfinite(value) and value >= 0):
+        if not (is_finite(value) and value >= 0):
             raise ParameterError(f"{name}={value} is not a number ≥ 0", "raise it")
