@@ -14,7 +14,7 @@ _one_at_a_time = threading.Lock()
 
 @contextmanager
 def without_panics() -> Iterator[None]:
-    """Hold back what is written to standard error, by any thread, and write it after the block unless it failed.
+    """Hold back what is written to standard error, by any thread, and write it after the block unless it is of a panic.
 
     Rust writes there by itself, whatever `sys.stderr` is. In several threads at once only the first is quiet.
     """
@@ -28,16 +28,14 @@ def without_panics() -> Iterator[None]:
             return
         with tempfile.TemporaryFile() as held:
             os.dup2(held.fileno(), STANDARD_ERROR)
-            is_well = False
             try:
                 yield
-                is_well = True
             finally:
                 os.dup2(kept, STANDARD_ERROR)
                 os.close(kept)
                 held.seek(0)
                 text = held.read()
-                if is_well or b"panicked at" not in text:
+                if b"panicked at" not in text:
                     os.write(STANDARD_ERROR, text)
     finally:
         _one_at_a_time.release()
