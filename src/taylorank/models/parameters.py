@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
+
 from taylorank.checks import check_number, check_whole
 from taylorank.errors import ParameterError, shown
 
@@ -24,7 +26,7 @@ TEXTS = (
     *("solver", "penalty", "ranking", "weights", "variant"),
     *("loss", "backbone", "sampler", "optimizer", "schedule", "precision"),
 )
-MAY_BE_NONE = ("sampler", "max_items", "max_passes", "random_state", "num_threads", "batch_size", "temperature")
+MAY_BE_NONE = ("max_items", "max_passes", "random_state", "num_threads", "batch_size", "temperature")
 LEAST_NUMBERS = {
     "regularization": 0.0,
     "tolerance": 0.0,
@@ -73,7 +75,7 @@ def settled_params(model: Any) -> dict[str, Any]:
 def check_parameters(model: Any) -> None:
     """Raise `ParameterError` for a count that is not one, or a number that is missing, infinite or too small."""
     for name, value in parameters_of(model).items():
-        if name in TEXTS and not (isinstance(value, str) or (value is None and name in MAY_BE_NONE)):
+        if name in TEXTS and isinstance(value, np.ndarray):  # which cannot be looked up
             raise ParameterError(f"{name}={shown(value)} is no text", "give a name; the documentation lists them")
     for name, value in model.settled_params().items():
         if value is None and name in MAY_BE_NONE:

@@ -155,6 +155,7 @@ def ials_objective(data: Interactions, *, unobserved_weight: float, regularizati
     """Return Σ_observed r (o − 1)² + w₀ Σ_all o² + frequency-scaled penalties."""
     check_weighted(data, unobserved_weight=unobserved_weight, regularization=regularization, nu=nu)
     strengths = strengths_of(data)
+    unobserved_weight = float(unobserved_weight)  # NumPy refuses integers of more than 64 bits
     per_user = data.by_user.row_lengths + unobserved_weight * data.n_items
     per_item = np.bincount(data.by_user.indices, minlength=data.n_items) + unobserved_weight * data.n_users
     return Weighted(
