@@ -24,7 +24,7 @@ LEAST_COUNTS = {
 }
 TEXTS = (
     *("solver", "penalty", "ranking", "weights", "variant"),
-    *("loss", "backbone", "sampler", "optimizer", "schedule", "precision"),
+    *("backbone", "sampler", "optimizer", "schedule", "precision"),  # a loss is looked up first
 )
 MAY_BE_NONE = ("max_items", "max_passes", "random_state", "num_threads", "batch_size", "temperature")
 LEAST_NUMBERS = {
@@ -75,7 +75,7 @@ def settled_params(model: Any) -> dict[str, Any]:
 def check_parameters(model: Any) -> None:
     """Raise `ParameterError` for a count that is not one, or a number that is missing, infinite or too small."""
     for name, value in parameters_of(model).items():
-        if name in TEXTS and isinstance(value, np.ndarray):  # which cannot be looked up
+        if name in TEXTS and isinstance(value, np.ndarray | list | dict | set):  # which cannot be looked up
             raise ParameterError(f"{name}={shown(value)} is no text", "give a name; the documentation lists them")
     for name, value in model.settled_params().items():
         if value is None and name in MAY_BE_NONE:
