@@ -105,4 +105,3 @@ def _pairs_of_words(pairs: Path, words: Path) -> pl.DataFrame:
 
 def _lines(files: list[Path]) -> set[str]:
     return {word for file in files for word in file.read_text("latin-1").split()}
-

@@ -14,8 +14,8 @@ from research.places import HERE, Places
 from research.reproduce import TABLES
 from research.reproduce.gather import Gathered, gather
 from research.reproduce.run import reproduce
-from taylorank.report.record import load_record, save_record
 from taylorank.errors import ParameterError
+from taylorank.report.record import load_record, save_record
 
 DOCS = HERE.docs
 PAGE = (DOCS / "reproduction.md").read_text(encoding="utf-8")
