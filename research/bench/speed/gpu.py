@@ -9,7 +9,8 @@ are compiled.
 - `ratings`: 20 M draws of pairs, 138,493 users by 26,744 items: a sweep of RG² by ALS, a whole fit and its evaluation,
   sweeps of iALS.
 - `ease`: Gowalla's 40,981 items.
-- `billion`: a sweep of RG² over a billion interactions of 10 M users with 1 M items.
+- `billion`: a sweep of RG² over a billion interactions of 10 M users with 1 M items, all on the device, and with the
+  interactions in host memory.
 
     python -m research.bench gpu --prepare --folder .carry/data      # where the data are; fits on the CPU
     python -m research.bench gpu --folder .carry/data --json gpu.json     # on the machine with the GPU
@@ -226,6 +227,7 @@ def billion(folder: Path, device: Any, quick: bool) -> Iterator[Row]:
     import torch
 
     from taylorank.kernels.cuda import gather_sum, gram, inverse
+    from taylorank.kernels.cuda.streamed import StreamedRows
 
     users, items, entries = SMALL if quick else BILLION
     rows = regular_rows(users, items, entries, device)
@@ -239,9 +241,18 @@ def billion(folder: Path, device: Any, quick: bool) -> Iterator[Row]:
         gather_sum(rows, solved(Q, gram(Q)), out=P)
         Q.copy_(solved(gather_sum(columns, P), gram(P)))
 
-    seconds = median_s(sweep, device, 3)
-    peak = torch.cuda.max_memory_allocated() / 2**30 if torch.cuda.is_available() else 0.0
-    yield {"what": "sweep", "factors": 128, "interactions": entries, "seconds": seconds, "peak_gib": round(peak, 1)}
+    def row(where: str) -> Row:
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+        seconds = median_s(sweep, device, 3)
+        peak = torch.cuda.max_memory_allocated() / 2**30 if torch.cuda.is_available() else 0.0
+        size = {"interactions": entries, "where": where, "peak_gib": round(peak, 1)}
+        return {"what": "sweep", "factors": 128, **size, "seconds": seconds}
+
+    yield row("on the device")
+    rows, columns = (StreamedRows.from_csr(part.to_csr(), device) for part in (rows, columns))
+    yield row("in host memory")
 
 
 def regular_rows(users: int, items: int, entries: int, device: str) -> Any:
@@ -300,7 +311,7 @@ def _tune(row: Row) -> str:
 
 def _sweep(row: Row) -> str:
     kind = f"{row['what']} ({row['method']})" if "method" in row else row["what"]
-    size = f", {row['interactions']:,} interactions, {row['peak_gib']} GiB" if "peak_gib" in row else ""
+    size = f", {row['interactions']:,} interactions {row['where']}, {row['peak_gib']} GiB" if "where" in row else ""
     return f"{kind}, K = {row['factors']}{size}: {1000 * row['seconds']:.1f} ms"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
@@ -20,7 +19,7 @@ BLOCK_CELLS = 1 << 29  # of R held dense at a time
 
 
 @torch.no_grad()
-def ease_weights(data: Interactions, regularization: float, device: str = "cuda") -> NDArray[np.float32]:
+def ease_weights(data: Interactions, regularization: float, device: str = "cuda") -> torch.Tensor:
     """Return W_ij = −P_ij / P_jj off the diagonal with P = (RᵀR + λ I)⁻¹, (N, N); P in double precision."""
     gram = item_products(data, device).double()
     gram.diagonal().add_(regularization)
@@ -35,8 +34,7 @@ def ease_weights(data: Interactions, regularization: float, device: str = "cuda"
     del lower
     inverse.div_(-inverse.diagonal().clone())
     inverse.fill_diagonal_(0.0)
-    weights: NDArray[np.float32] = inverse.float().cpu().numpy()
-    return weights
+    return inverse.float()
 
 
 def item_products(data: Interactions, device: str) -> torch.Tensor:
@@ -54,8 +52,8 @@ def item_products(data: Interactions, device: str) -> torch.Tensor:
 class DeviceScores:
     """R W of rows of histories, with W kept on the device."""
 
-    def __init__(self, weights: NDArray[np.float32], device: str = "cuda") -> None:
-        self.weights = torch.as_tensor(np.require(weights, requirements=["W"]), device=device)
+    def __init__(self, weights: torch.Tensor) -> None:
+        self.weights = weights
 
     def __call__(self, rows: sparse.csr_array) -> NDArray[Any]:
         """Return the scores of all items, (B, N)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,6 +15,8 @@ from scipy import sparse
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import top_k_scores
+from taylorank.kernels.arrays import to_numpy
+from taylorank.kernels.dispatch import is_tensor
 from taylorank.models.fitting import FitProgress
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
@@ -35,12 +38,17 @@ class ItemWeights(MixinBase):
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {"item_weights_": ("items", "items")}
 
     def _build_ranker(self) -> Ranker:
-        weights = self._learned("item_weights_")
+        weights = self._kept_weights()
+        plain = cache(lambda: to_numpy(weights) if is_tensor(weights) else weights)  # in host memory
         return self._ranker_with(
             histories=_scores_by(weights, self._score_rows()),
-            similarities=lambda items: _dense(weights[items]),
-            contributions=lambda history, column: (history.by_user.indices, _added(weights, history, column), 0.0),
+            similarities=lambda items: _dense(plain()[items]),
+            contributions=lambda history, column: (history.by_user.indices, _added(plain(), history, column), 0.0),
         )
+
+    def _kept_weights(self) -> Any:
+        """W where it ranks."""
+        return self._learned("item_weights_")
 
     def _score_rows(self) -> Callable[[sparse.csr_array], NDArray[Any]] | None:
         """What scores rows of histories in place of a product on the CPU, if anything does."""
@@ -53,7 +61,7 @@ class ItemWeights(MixinBase):
 
 def _scores_by(weights: Any, score: Callable[[sparse.csr_array], NDArray[Any]] | None) -> HistoryScores:
     """R W; a user is cold if the rows of W of all items in the history are empty."""
-    has_weights = np.diff(weights.indptr) > 0 if sparse.issparse(weights) else weights.any(axis=1)
+    has_weights = np.diff(weights.indptr) > 0 if sparse.issparse(weights) else to_numpy(weights.any(1))
     return HistoryScores(
         score=score or (lambda rows: _dense(rows @ weights)),
         is_cold=lambda rows: rows @ has_weights.astype(np.float32) == 0,
@@ -105,7 +113,7 @@ class EASE(ItemWeights, Recommender):
         self.train_, self.item_weights_ = data, weights
         return self
 
-    def _solved_on(self, device: str, data: Interactions) -> NDArray[np.float32]:
+    def _solved_on(self, device: str, data: Interactions) -> Any:
         from taylorank.models.ease_cuda import ease_weights
 
         return ease_weights(data, self.regularization, device)
@@ -124,7 +132,10 @@ class EASE(ItemWeights, Recommender):
             return None
         from taylorank.models.ease_cuda import DeviceScores
 
-        return DeviceScores(self._learned("item_weights_"), device)
+        return DeviceScores(self._kept_weights())
+
+    def _kept_weights(self) -> Any:
+        return self._where_it_ranks("item_weights_")
 
     def _invert(self, strips: list[Strip], callback: Callable[[FitProgress], object] | None) -> None:
         began = time.perf_counter()
