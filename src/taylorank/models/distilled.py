@@ -181,12 +181,20 @@ class Distilled(FactorModel, Recommender):
             self.item_biases_ = np.zeros(len(start[1]), dtype=np.float32)
             return
         plan = self._plan(lists)
-        descent = _descent(plan, start, device)
+        descent = self.descent(plan, start)
         for epoch, batches in enumerate(plan.batches(), 1):
             loss = sum(descent.learn(batch) for batch in batches) / float(plan.weights.sum())
             if monitor.after(self._step(epoch, loss, descent)):
                 break
         self.user_factors_, self.item_factors_, self.item_biases_ = descent.snapshot()
+
+    def descent(self, plan: Plan, start: tuple[Floats, Floats]) -> Any:
+        """Return what makes the steps of `plan` on this model's device, from unit vectors of users and items."""
+        if not uses_cuda(self.device):
+            return Descent(plan, *start)
+        from taylorank.models.student_torch import TorchDescent
+
+        return TorchDescent(plan, *start, device="cuda")
 
     def _step(self, epoch: int, loss: float, descent: Any) -> Step:
         return Step(epoch, loss_of=lambda: loss, snapshot=lambda: self._with(descent.snapshot()), with_loss=True)
@@ -258,11 +266,3 @@ class Distilled(FactorModel, Recommender):
         save_model(
             self, path, with_seen=with_seen, parts={} if teacher is None else {"teacher_": without_users(teacher)}
         )
-
-
-def _descent(plan: Plan, start: tuple[Floats, Floats], device: str) -> Any:
-    if device == "cpu":
-        return Descent(plan, *start)
-    from taylorank.models.student_torch import TorchDescent
-
-    return TorchDescent(plan, *start, device=device)
