@@ -25,6 +25,13 @@ Cleaning = Annotated[
 ]
 Core = Annotated[int | None, Parameter(help="Keep only users and items with at least this many interactions (k-core).")]
 Cutoffs = Annotated[str, Parameter(help="Cutoffs of the metrics named without one, separated by commas.")]
+HoldOutOption = Annotated[
+    Literal["last", "random", "blocks"] | None,
+    Parameter(
+        help="Hold out the last items of each user, random ones, or blocks of similar ones. "
+        "[default: last where times or an order are known, else random]"
+    ),
+]
 Threads = Annotated[int | None, Parameter(help="Number of threads; the result does not depend on it.")]
 JSON_FILE = "Write the results as JSON to this file"
 Seed = Annotated[int, Parameter(help="Seed of all random choices.", validator=validators.Number(gte=0, lt=2**64))]

@@ -34,9 +34,10 @@ def hold_back(
     `hold_out` is "last": the last of each user; "random": a random part; "blocks": groups of like items
     (`split_blocks`); None: the last where times or an order tell them apart, else a random part.
 
-    >>> from taylorank.data import planted
-    >>> print(hold_back(planted(100, 50, interactions=1500)).line)
-    held back: a random 10 % of each user's items, as the data has no times
+    >>> data = Interactions.from_arrays([1, 1, 1], ["a", "b", "c"], timestamps=[30, 20, 10])
+    >>> held = hold_back(data)
+    >>> held.kind, held.valid.items_of(1).tolist(), hold_back(data, hold_out="random").kind
+    ('last', ['a'], 'random')
     """
     if not 0 < share < 1:
         raise ParameterError(f"share={share} is not between 0 and 1", "give a share such as 0.1")
