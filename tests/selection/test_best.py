@@ -6,6 +6,7 @@ import json
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import taylorank as tr
@@ -181,7 +182,7 @@ def test_an_interruption_returns_the_best_so_far(data, monkeypatch, kind, at):
     selection = model.selection_
     assert selection.status == "interrupted"
     assert not selection.refitted
-    assert model.seen == hold_back(data).train
+    assert model.seen == data
     assert selection.best.value == max(one.value for one in selection.candidates)
     assert ("RG2" in [one.name for one in selection.candidates]) == (kind is not tr.RG2 or at > 1)
     assert "interrupted: the best so far is returned" in selection.lines()
@@ -195,7 +196,30 @@ def test_an_interrupted_last_fit_returns_the_model_that_was_judged(data, monkeyp
     model = tr.fit_best(data, seconds=LONG, quiet=True)
     assert len(model.selection_.candidates) == 4
     assert model.selection_.status == "interrupted"
-    assert model.seen == hold_back(data).train
+    assert model.seen == data
+    assert not np.isin(model.recommend([3], n=5)[0], data.items_of(3)).any()
+
+
+def test_without_time_for_the_last_fit_all_that_users_have_is_folded_in(data, monkeypatch):
+    monkeypatch.setattr(best_search, "GRACE", -9.0)
+    model = tr.fit_best(data, seconds=LONG, quiet=True)
+    held, found = hold_back(data), model.selection_.best
+    assert not model.selection_.refitted
+    assert any("all that users have folded in" in line for line in model.selection_.lines())
+    assert found.name == "RG2"
+    again = tr.RG2(**found.params).fit(held.train).fold_in(data)
+    lists = again.recommend(data.user_ids)[0], model.recommend(data.user_ids)[0]
+    assert np.mean(lists[0] == lists[1]) > 0.9
+
+
+def test_a_student_keeps_its_vectors_and_hides_all_that_users_have(data):
+    held = hold_back(data)
+    student = tr.RG2(16).fit(held.train).distil(8, steps=50)
+    other = student.with_seen(data)
+    assert other.seen == data
+    assert np.array_equal(other.user_factors, student.user_factors)
+    lists = other.recommend(data.user_ids, n=5)[0]
+    assert not any(np.isin(row, data.items_of(user)).any() for user, row in zip(data.user_ids, lists, strict=True))
 
 
 def test_an_interruption_before_there_is_anything_is_one(data, monkeypatch):

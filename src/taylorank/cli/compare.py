@@ -18,6 +18,7 @@ from taylorank.cli.options import (
     Core,
     Cutoffs,
     Data,
+    Device,
     FileOptions,
     Quiet,
     Seed,
@@ -39,6 +40,7 @@ from taylorank.selection import CompareProgress, Comparison
 from taylorank.selection import compare as compare_models
 from taylorank.selection.contenders import contenders, known_names
 from taylorank.selection.per_user import kept_path
+from taylorank.torch_extra import on_device
 
 NAMES = ", ".join(known_names())
 Result = TypeVar("Result")
@@ -67,6 +69,7 @@ def compare(
         str | None, Parameter(help="Metrics, separated by commas. [default: those of the protocol]")
     ] = None,
     k: Cutoffs = "10,20",
+    device: Device = None,
     json: Annotated[Path | None, Parameter(help=f"{JSON_FILE}; the same command continues from it.")] = None,
     per_user: Annotated[
         bool,
@@ -94,7 +97,8 @@ def compare(
     console = table_console(quiet)
     protocol_named(protocol)
     chosen = comma_separated(models, "--models")
-    contenders(chosen)  # a wrong name is found before the data is read
+    for one in contenders(chosen):  # a wrong name or device is found before the data is read
+        on_device(one.estimator, device)
     if seeds < 1:
         raise ParameterError(f"--seeds {seeds} is no number of repetitions", "give 1 or more")
     if per_user and json is None:
@@ -110,6 +114,7 @@ def compare(
             "seconds": seconds,
             "metrics": None if metrics is None else comma_separated(metrics, "--metrics"),
             "k": cutoffs(k),
+            "device": device,
             "file": json,
             "per_user": per_user,
             "name": Path(data).name,

@@ -17,6 +17,7 @@ from taylorank.cli.options import (
     NO_OPTIONS,
     Cleaning,
     Cutoffs,
+    Device,
     FileOptions,
     ModelFile,
     Quiet,
@@ -56,6 +57,7 @@ def evaluate(
     ] = "binary",
     confidence: Annotated[float, Parameter(help="Level of the confidence intervals; 0 for none.")] = 0.95,
     resamples: Annotated[int, Parameter(help="Number of bootstrap resamples of the users for the intervals.")] = 1000,
+    device: Device = None,
     per_user: Annotated[Path | None, Parameter(help="Write the metrics of every user to this Parquet file.")] = None,
     json: Json = None,
     seed: Seed = 0,
@@ -88,6 +90,7 @@ def evaluate(
                 confidence=confidence or None,
                 resamples=resamples,
                 random_state=seed,
+                device=device,
                 progress=lambda done, total: status.update(f"evaluating: {done:,} of {total:,} users"),
             )
         _show(found, confidence, console)

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, FileOptions, HoldOutOption, Quiet, Seed, Threads
+from taylorank.cli.options import (
+    NO_OPTIONS,
+    Cleaning,
+    Core,
+    Data,
+    Device,
+    FileOptions,
+    HoldOutOption,
+    Quiet,
+    Seed,
+    Threads,
+)
 from taylorank.cli.results import Json, text_console, writable, write_json
 from taylorank.data.source import open_data
 from taylorank.kernels import threads
@@ -26,9 +37,7 @@ def fit(
     hold_out: HoldOutOption = None,
     out: Annotated[Path, Parameter(help="Write the model to this file.")],
     json: Json = None,
-    device: Annotated[
-        Literal["auto", "cpu", "cuda"], Parameter(help="Where models are fitted; auto: on a GPU if there is one.")
-    ] = "auto",
+    device: Device = None,
     num_threads: Threads = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -56,7 +65,7 @@ def fit(
             metric=metric,
             hold_out=hold_out,
             random_state=seed,
-            device=device,
+            device=device or "auto",
             quiet=console.quiet,
         )
         model.save(out)

@@ -56,7 +56,7 @@ MEANINGS = {
     "schedule": "Learning rate over time: cosine or constant.",
     "precision": "float32, bfloat16 for mixed precision, or float64 (newton).",
     "compile": "Compile the training step with torch.compile.",
-    "device": "Where to train: auto, cpu or cuda.",
+    "device": "Where to compute; auto: on a CUDA device where torch sees one.",
     "top": "Number of items of each user that the teacher lists.",
     "sharpness": "Exponent of the teacher's scores: above 1 the best items count for more.",
     "bias": "Whether items have a bias.",

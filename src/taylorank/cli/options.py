@@ -33,6 +33,13 @@ HoldOutOption = Annotated[
     ),
 ]
 Threads = Annotated[int | None, Parameter(help="Number of threads; the result does not depend on it.")]
+Device = Annotated[
+    Literal["auto", "cpu", "cuda"] | None,
+    Parameter(
+        help="Where to compute; auto: on a CUDA device where torch sees one. Models without this option use the CPU. "
+        "[default: auto]"
+    ),
+]
 JSON_FILE = "Write the results as JSON to this file"
 Seed = Annotated[int, Parameter(help="Seed of all random choices.", validator=validators.Number(gte=0, lt=2**64))]
 Quiet = Annotated[bool, Parameter(help="Print no progress and no summary.", negative=(), show_default=False)]

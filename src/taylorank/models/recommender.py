@@ -20,7 +20,7 @@ from taylorank.models.parameters import parameters_of, set_parameters
 from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking import Explanation, Ranker, explain, recommend
 from taylorank.ranking.cold import Cold
-from taylorank.torch_extra import torch_device
+from taylorank.torch_extra import on_device, torch_device
 
 Lists = tuple[NDArray[Any], NDArray[np.float32]]
 OF_THE_PROCESS = ("_ranker", "_unchanged", "_tensors")  # attributes that no copy in another process has
@@ -168,6 +168,7 @@ class Recommender:
         items: Sequence[Any] | None = None,
         exclude: Sequence[Any] | None = None,
         cold: Cold | None = None,
+        device: str | None = None,
     ) -> Lists:
         """Return the ids of the n best items of each user and their scores, (len(users), n).
 
@@ -179,8 +180,10 @@ class Recommender:
         items by their share of the training interactions, which is the score; "nan" gives a row of padding; "error"
         raises and names them. By default unknown users are an error, and known users
         without history get the popular items.
+
+        `device` is where to rank this once, in place of the model's own `device`, if it has one.
         """
-        return recommend(self, users, n, seen=seen, items=items, exclude=exclude, cold=cold)
+        return recommend(on_device(self, device), users, n, seen=seen, items=items, exclude=exclude, cold=cold)
 
     @on_own_threads
     def explain(self, user: Any, item: Any, n: int | None = 10) -> Explanation:
@@ -207,14 +210,16 @@ class Recommender:
 
         return Distilled(self, factors, **others).fit(self.seen)
 
-    def save(self, path: str | os.PathLike[str], *, with_seen: bool = True) -> None:
+    def save(self, file: str | os.PathLike[str], /, *, with_seen: bool = True, path: bool = False) -> None:
         """Write the model to one file (safetensors with a JSON manifest, no pickle), atomically.
 
-        Without the seen items the file is smaller, and recommendations may repeat items of a user's history.
+        Without the seen items the file is smaller, and recommendations may repeat items of a user's history. With
+        `path` it also holds the SVD of a spectral fit, so that `path()` works after loading; it is then about twice
+        as large.
         """
         from taylorank.models.storage import save_model
 
-        save_model(self, path, with_seen=with_seen)
+        save_model(self, file, with_seen=with_seen, with_path=path)
 
     def _learned(self, name: str) -> Any:
         """Return a learned attribute; raise if the model is not fitted."""

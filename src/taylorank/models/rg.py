@@ -56,6 +56,7 @@ class RGFamily(Factors):
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
     objective: ClassVar[type[RG]]
+    bounded_rank: ClassVar[bool] = True  # more factors than the smaller side of the data are refused
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **FACTOR_SHAPES,
         "proposal_": ("items",),
@@ -219,7 +220,10 @@ class RGFamily(Factors):
         self._learned("item_factors_")
         path: SpectralPath | None = self.__dict__.get("path_")
         if path is None and self.solver == "spectral":
-            raise ParameterError("a model read from a file has no SVD, which the path needs", "fit the model again")
+            raise ParameterError(
+                "this model has no SVD, which the path needs: it was updated, or read from a file without it",
+                "fit the model again, and save it with path=True",
+            )
         if path is None:
             raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         has_other_users = not self._trained_on.is_of(self.seen)  # after fold_in
@@ -266,7 +270,7 @@ class RG2(RGFamily, FactorModel, Recommender):
         smaller K and every λ (`path`). "als": the same optimum in the limit, sweep by sweep.
     tolerance, max_passes
         Spectral: stop when every residual is ≤ tolerance · σ₁ (0: machine precision). With the default two seeds give
-        the same list of ten to 99.9 % of the users of ML-1M and Yelp2018 (docs/benchmarks.md).
+        more than 99.9 % of the users of ML-1M and Yelp2018 the same list of ten (docs/benchmarks.md).
         `max_passes` stops early, which is another, smoother model and not the optimum. ALS: stop when a sweep lowers
         the loss L by no more than tolerance · (L(0) − L), L(0) being that of zero factors.
     iterations

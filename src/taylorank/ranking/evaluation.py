@@ -20,6 +20,7 @@ from taylorank.ranking.masks import Hidden, interactions_of, seen_parts
 from taylorank.ranking.ranker import Rankable, Ranker, ranker_of
 from taylorank.ranking.relevance import Relevance, relevance
 from taylorank.ranking.rows import common, take_rows
+from taylorank.torch_extra import on_device
 
 Progress = Callable[[int, int], None]
 LIST_CELLS = 1 << 20  # ranks held at a time
@@ -41,6 +42,7 @@ def evaluate(
     random_state: int = 0,
     counts: Interactions | None = None,
     num_threads: int | None = None,
+    device: str | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Return the mean of each metric over the users with test items: {"ndcg@10": …, …}.
@@ -70,6 +72,8 @@ def evaluate(
         The data that item popularity is counted in, for novelty and popularity; by default what the model has seen.
     num_threads
         Of kernels; the model's own number by default, else all CPUs.
+    device
+        Where to rank, "auto", "cpu" or "cuda", in place of the model's own `device`; others rank where they always do.
     progress
         Called with (users done, all users).
 
@@ -83,7 +87,7 @@ def evaluate(
     """
     wanted = wanted_metrics(metrics, k)
     _check(gain, confidence, resamples)
-    ranker = ranker_of(model)
+    ranker = ranker_of(on_device(model, device))
     truth = relevance(ranker, interactions_of(ranker, test, "test"), gain)
     hidden = Hidden(ranker, seen_parts(ranker, seen))
     overlap = _warn_of_overlap(truth, hidden)

@@ -56,7 +56,8 @@ def fit_best(
     quiet
         Print nothing. Else what was chosen and why is printed, and on a terminal the progress.
 
-    Ctrl-C ends the search, and the best model so far is returned, fitted to what was not held back.
+    Ctrl-C ends the search, and the best model so far is returned: fitted to what was not held back, and with all that
+    users have folded in, as where no time is left for the last fit.
 
     >>> from taylorank.data import planted
     >>> model = fit_best(planted(100, 50, interactions=1500), seconds=2, quiet=True)
@@ -104,6 +105,8 @@ def _searched(search: BestSearch, data: Interactions, held: HeldBack, terminal: 
             raise
     best = search.best
     assert best is not None
+    refitted = model is not None
+    model = model or search.completed(best, data)
     selection = Selection(
         data=_facts(data),
         held_back=held.line,
@@ -112,12 +115,12 @@ def _searched(search: BestSearch, data: Interactions, held: HeldBack, terminal: 
         candidates=[*(one.candidate for one in search.found), *search.skipped],
         chosen=best.candidate.name,
         lead=search.lead(),
-        refitted=model is not None,
+        refitted=refitted,
         status=status,
         seconds=round(search.budget.spent, 3),
         budget=search.budget.seconds or 0.0,
     )
-    return _told(best.model if model is None else model, selection, terminal)
+    return _told(model, selection, terminal)
 
 
 def _without_choice(data: Interactions, metric: str, budget: Budget, terminal: Terminal, **how: Any) -> Recommender:

@@ -125,7 +125,8 @@ class BestSearch:
         spare = self.budget.left - self._reserve
         needed = ease_seconds(self.train, self.valid.nnz, device=self.device)
         if CAUTION * needed + max(0.0, self.larger * needed - self._reserve) > spare:
-            words = f"as one fit to {self.train.n_items:,} items takes about {needed:.0f} s and {spare:.0f} s are left"
+            left = f"{max(spare, 0.0):.0f} s are left"
+            words = f"as one fit to {self.train.n_items:,} items takes about {needed:.0f} s and {left}"
             self.skipped.append(Candidate("EASE", note=words))
             return
         seconds = max(needed, EASE_SHARE * spare)
@@ -187,17 +188,8 @@ class BestSearch:
             return
         assert found.model is not None
         refitting = self.larger * refit(found)
-        note = "; ".join(found.unfinished)
-        self._keep(
-            name,
-            found.best,
-            found.model,
-            settings=len(tried),
-            began=began,
-            refit=refitting,
-            note=note,
-            steps=found.steps,
-        )
+        facts: dict[str, Any] = {"settings": len(tried), "unfinished": tuple(found.unfinished)}
+        self._keep(name, found.best, found.model, began=began, refit=refitting, steps=found.steps, **facts)
         if found.status == "interrupted":
             raise KeyboardInterrupt
 
@@ -241,6 +233,15 @@ class BestSearch:
         self.progress(f"fitting {chosen.candidate.name} to all data")
         fresh: Recommender = fit_steps(unfitted(chosen.model), data, chosen.steps)
         return fresh
+
+    def completed(self, chosen: Found, data: Interactions) -> Recommender:
+        """Return the chosen model as it is, with everything that the users have: for lack of time to fit it again.
+
+        Histories are folded in where that is one product; a student's users keep their vectors.
+        """
+        if isinstance(chosen.model, Distilled):
+            return chosen.model.with_seen(data)
+        return chosen.model.fold_in(data)
 
     @property
     def _reserve(self) -> float:

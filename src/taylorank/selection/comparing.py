@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,9 @@ from taylorank.selection.comparison import Comparison
 from taylorank.selection.contenders import Contender, Models, contenders
 from taylorank.selection.one_run import POPULARITY_CUTOFF, Plan, Run, make_plan, run_one, tested
 from taylorank.selection.per_user import PerUser, Place, kept_path, load_per_user, running_path, save_per_user
-from taylorank.selection.spaces import Space
+from taylorank.selection.spaces import Space, cut_lines
 from taylorank.selection.summary import summarise
+from taylorank.torch_extra import on_device
 
 Data = Interactions | tuple[Interactions, Interactions]
 
@@ -61,6 +62,7 @@ def compare(
     name: str | None = None,
     command: str | None = None,
     callback: Callable[[CompareProgress], object] | None = None,
+    device: str | None = None,
 ) -> Comparison:
     """Tune, fit and test every model on every seed; return means, intervals, tests against the best, and costs.
 
@@ -90,6 +92,8 @@ def compare(
         these.
     name, command
         The name of the data in the report, and the command line that made it.
+    device
+        "auto", "cpu" or "cuda" in place of each model's own `device`; models without one compute where they always do.
 
     >>> from taylorank.data import planted
     >>> found = compare(planted(150, 50, interactions=2000), ["ease", "popularity"], seeds=(0,), trials=0)
@@ -97,7 +101,7 @@ def compare(
     ('ease', ['ease', 'popularity'])
     """
     evaluation = protocol_named(protocol) if isinstance(protocol, str) else protocol
-    entries = contenders(models, spaces)
+    entries = [replace(one, estimator=on_device(one.estimator, device)) for one in contenders(models, spaces)]
     n_items = _training_part(data).n_items
     plan = make_plan(evaluation, metrics=metrics, k=k, trials=trials, seconds=seconds, n_items=n_items)
     record = _new_record(data, entries, evaluation, plan, _checked_seeds(seeds), name=name, command=command)
@@ -136,12 +140,22 @@ def _run_and_save(
     )
     if found is not None:
         values[contender.name, seed] = found
+    _note_cut_rank(record, contender, parts)
     _add_run(record, run)
     if file is not None and journal is not None:
         save_per_user(values, running_path(file), record)  # before the record, which marks the run as done
         save_record(record, file)
         journal.unlink(missing_ok=True)
     stage("failed" if run["error"] else "done")
+
+
+def _note_cut_rank(record: Record, contender: Contender, parts: Prepared) -> None:
+    """Note, once for each model, if its rank was fixed and more than the data has."""
+    tuned = "factors" in contender.space and record["budget"]["trials"] != 0
+    lines = [] if tuned else cut_lines({}, contender.estimator, parts.full_train)
+    notes = [f"{contender.label}: {line}." for line in lines]
+    if notes:
+        record["notes"] = list(dict.fromkeys([*record.get("notes", []), *notes]))
 
 
 @renamed(seed="random_state")
@@ -278,7 +292,7 @@ def _resumed(record: Record, file: Place | None) -> PerUser:
     record |= {"commit": ", ".join(dict.fromkeys(commits))} if commits else {}
     record["runs"] = [run for run in old["runs"] if not run["error"]]
     record["command"] = record["command"] or old["command"]
-    record |= {part: old[part] for part in ("written", "machine", "summary")}
+    record |= {part: old[part] for part in ("written", "machine", "summary", "notes") if part in old}
     return load_per_user(running_path(file), old) or found.per_user
 
 

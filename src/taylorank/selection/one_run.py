@@ -18,6 +18,7 @@ from taylorank.selection.attempt import fit_steps
 from taylorank.selection.contenders import Contender
 from taylorank.selection.measures import convergence, recall_by_popularity
 from taylorank.selection.per_user import UserValues
+from taylorank.selection.spaces import cut_model
 from taylorank.selection.tuning import DEFAULT_TRIALS, tune
 from taylorank.system import peak_memory
 
@@ -84,7 +85,7 @@ def run_one(
         if plan.tunes and contender.space:
             run["tuning"] = _tuned(contender, parts, plan, random_state=random_state, journal=journal, stage=stage)
             run["params"] = run["tuning"]["best"]
-        model = contender.fresh(random_state=random_state, **run["params"])
+        model = cut_model(contender.fresh(random_state=random_state, **run["params"]), parts.full_train)
         stage("fitting")
         run |= _fitted(model, parts.full_train, (run["tuning"] or {}).get("steps"))
         stage("testing")
@@ -92,7 +93,8 @@ def run_one(
         run |= measured
         if with_convergence:
             stage("measuring convergence")
-            run["convergence"] = _convergence(contender.fresh(random_state=random_state, **run["params"]), parts, plan)
+            fresh = cut_model(contender.fresh(random_state=random_state, **run["params"]), parts.train)
+            run["convergence"] = _convergence(fresh, parts, plan)
     except Exception as error:  # a model of any origin may fail in any way; the others go on
         run["error"], values = in_one_line(error), None
     return plain(run), values

@@ -34,7 +34,8 @@ class Selection:
     """How a model was chosen; `model.selection_` after `fit_best`.
 
     `users` of the validation data were judged. `lead` is the chosen model's advantage over the next best, with a
-    bootstrap interval over users. `refitted` is whether the model was fitted to all data after the choice.
+    bootstrap interval over users. `refitted` is whether the model was fitted to all data after the choice; else
+    what was held back is folded in.
     """
 
     data: str
@@ -94,7 +95,8 @@ class Selection:
 
     def _ending(self) -> list[str]:
         lines = [] if self.status == "complete" else ["interrupted: the best so far is returned"]
-        fitted = "fitted to all data" if self.refitted else "fitted to the data that was not held back"
+        folded = "fitted to what was not held back, and all that users have folded in"
+        fitted = "fitted to all data" if self.refitted else folded
         lines.append(f"{fitted}; {self.seconds:.1f} s of {self.budget:g} s")
         if self.overrun > GRACE * self.budget:
             lines.append(
