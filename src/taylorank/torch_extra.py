@@ -37,7 +37,7 @@ def uses_cuda(device: str) -> bool:
 
     Where there is no driver, torch is not imported to find out.
     """
-    if device not in DEVICES:
+    if not isinstance(device, str) or device not in DEVICES:
         raise ParameterError(f"device={device!r} is unknown", f"choose from {', '.join(DEVICES)}")
     driver = Path("/dev/nvidiactl").exists() or sys.platform == "win32"
     there = driver and importlib.util.find_spec("torch") is not None

@@ -10,7 +10,7 @@ from taylorank.errors import ParameterError, TrainingWarning
 from taylorank.kernels import gather_sum
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
-from taylorank.kernels.cuda import DeviceRows, StreamedRows, scaled, streamed  # noqa: E402
+from taylorank.kernels.cuda import DeviceRows, StreamedRows, gather, scaled, streamed  # noqa: E402
 from taylorank.kernels.cuda.memory import free_memory, read_size  # noqa: E402
 
 LENGTHS = (3, 0, 1, 40, 0, 0, 64, 65, 300, 7, 8, 9, 0)
@@ -18,7 +18,9 @@ COLUMNS = 50
 
 
 @pytest.fixture(params=["cpu", "cuda"])
-def device(request):
+def device(request, monkeypatch):
+    """Each place for tensors; pieces of long rows are short, so that small data have them."""
+    monkeypatch.setattr(gather, "LONGEST", 32)
     if request.param == "cuda" and not torch.cuda.is_available():
         pytest.skip("there is no CUDA device")
     return request.param
@@ -99,8 +101,9 @@ def short_of_memory(monkeypatch, module, name, most):
     monkeypatch.setattr(module, name, limited)
 
 
-def test_blocks_are_halved_where_memory_ends(device, monkeypatch):
-    rows, Q = random_rows([20] * 40, weighted=False), normal(COLUMNS, 3, device=device)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_are_halved_where_memory_ends(device, monkeypatch, weighted):
+    rows, Q = random_rows([20] * 40, weighted=weighted), normal(COLUMNS, 3, device=device)
     parts = StreamedRows.from_csr(rows, device)
     short_of_memory(monkeypatch, streamed, "gather_sum", 250)
     with pytest.warns(TrainingWarning, match="ran out of memory: data now pass through it in .* blocks") as said:

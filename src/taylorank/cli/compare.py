@@ -25,6 +25,7 @@ from taylorank.cli.options import (
     comma_separated,
     command_line,
     cutoffs,
+    whole,
 )
 from taylorank.cli.results import table_console, writable
 from taylorank.data import datasets
@@ -45,6 +46,8 @@ from taylorank.torch_extra import on_device
 NAMES = ", ".join(known_names())
 Result = TypeVar("Result")
 
+MOST_SEEDS = 10_000
+
 
 def compare(
     data: Data,
@@ -60,11 +63,14 @@ def compare(
         int | None,
         Parameter(
             help="Maximum number of fits to tune each model on each seed; 0 for none. "
-            "[default: 20 if --seconds is not given]"
+            "[default: 20 if --seconds is not given]",
+            converter=whole,
         ),
     ] = None,
     seconds: Annotated[float | None, Parameter(help="Maximum seconds to tune each model on each seed.")] = None,
-    seeds: Annotated[int, Parameter(help="Number of repetitions, each with another split: SEED, SEED + 1, …")] = 3,
+    seeds: Annotated[
+        int, Parameter(help="Number of repetitions, each with another split: SEED, SEED + 1, …", converter=whole)
+    ] = 3,
     metrics: Annotated[
         str | None, Parameter(help="Metrics, separated by commas. [default: those of the protocol]")
     ] = None,
@@ -99,8 +105,8 @@ def compare(
     chosen = comma_separated(models, "--models")
     for one in contenders(chosen):  # a wrong name or device is found before the data is read
         on_device(one.estimator, device)
-    if seeds < 1:
-        raise ParameterError(f"--seeds {seeds} is no number of repetitions", "give 1 or more")
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise ParameterError(f"--seeds {seeds} is no number of repetitions", f"give 1 to {MOST_SEEDS:,}")
     if per_user and json is None:
         raise ParameterError("--per-user needs a file to write beside", "give --json too")
     if report is not None:

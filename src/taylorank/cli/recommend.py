@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from taylorank.cli.lists import check_ending, write_lists
-from taylorank.cli.options import Device, ModelFile, Quiet, Threads
+from taylorank.cli.options import Device, ModelFile, Quiet, Threads, whole
 from taylorank.cli.results import STANDARD_OUTPUT, Json, text_console, writable, write_json
 from taylorank.data import Ids
 from taylorank.errors import DataError, ParameterError, UnknownIdError
@@ -33,7 +33,7 @@ def recommend(
     all_: Annotated[
         bool, Parameter(name="--all", help="Recommend to every user; needs --out.", negative=(), show_default=False)
     ] = False,
-    n: Annotated[int, Parameter(name=("--number", "-n"), help="Number of items in each list.")] = 10,
+    n: Annotated[int, Parameter(name=("--number", "-n"), help="Number of items in each list.", converter=whole)] = 10,
     items: Annotated[Path | None, Parameter(help="Recommend only the items in this file, one id per line.")] = None,
     exclude: Annotated[Path | None, Parameter(help="Do not recommend the items in this file, one id per line.")] = None,
     cold: Annotated[

@@ -11,7 +11,18 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, Device, FileOptions, HoldOutOption, Quiet, Seed
+from taylorank.cli.options import (
+    NO_OPTIONS,
+    Cleaning,
+    Core,
+    Data,
+    Device,
+    FileOptions,
+    HoldOutOption,
+    Quiet,
+    Seed,
+    whole,
+)
 from taylorank.cli.results import Json, text_console, writable, write_json
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
@@ -33,7 +44,7 @@ def tune(
     model: Annotated[str, Parameter(help=f"Model to tune: {', '.join(MODELS)}; or loss/backbone/sampler.")] = "rg2",
     metric: Annotated[str, Parameter(help="Metric to maximise: ndcg@10, recall@20, …")] = "ndcg@10",
     trials: Annotated[
-        int | None, Parameter(help="Maximum number of fits. [default: 20 if --seconds is not given]")
+        int | None, Parameter(help="Maximum number of fits. [default: 20 if --seconds is not given]", converter=whole)
     ] = None,
     seconds: Annotated[float | None, Parameter(help="Maximum time in seconds, the last fit included.")] = None,
     valid: Annotated[float, Parameter(help="Share of each user's interactions held out for validation.")] = 0.1,

@@ -24,6 +24,7 @@ from taylorank.system import available_memory
 from taylorank.torch_extra import torch_device
 
 BLOCK = 512
+SPARSE_SHARE = 16  # a strip with fewer entries than one in so many is sorted by its entries
 MOST_ITEMS = 30_000  # limit of EASE where the free memory is unknown
 
 
@@ -200,26 +201,46 @@ class ItemKNN(ItemWeights, Recommender):
         data, device = training_data(train), torch_device(self.device)
         by_item = data.by_item.to_scipy().astype(np.float64)  # (N, M)
         norms = np.sqrt(by_item.multiply(by_item).sum(axis=1))
-        lists = self._nearest(data, by_item, norms) if device is None else self._nearest_on(device, data, norms)
-        weights = sparse.vstack([_strip(*found, data.n_items) for found in lists], format="csr")
+        strips = self._nearest(data, by_item, norms) if device is None else self._nearest_on(device, data, norms)
+        weights = sparse.vstack(list(strips), format="csr")
         self.train_, self.item_weights_ = data, weights
         return self
 
-    def _nearest(self, data: Interactions, by_item: Any, norms: NDArray[Any]) -> Iterator[Lists]:
-        """Yield, for block after block of items, the k nearest of each, itself left out, and their shrunk cosines."""
+    def _nearest(self, data: Interactions, by_item: Any, norms: NDArray[Any]) -> Iterator[sparse.csr_array]:
+        """Yield rows of W, block after block of items: of each its k nearest, itself left out."""
         by_user = data.matrix.astype(np.float64)
         for start in range(0, data.n_items, BLOCK):
-            cosines = (by_item[start : start + BLOCK] @ by_user).toarray()
+            products = by_item[start : start + BLOCK] @ by_user
+            if SPARSE_SHARE * products.nnz < products.shape[0] * products.shape[1]:
+                yield self._nearest_of_few(products.tocoo(), start, norms)
+                continue
+            cosines = products.toarray()
             rows = np.arange(len(cosines))
             cosines /= norms[start : start + len(cosines), None] * norms + self.shrink + np.finfo(np.float32).tiny
             cosines[rows, start + rows] = 0.0
-            yield top_k_scores(cosines, min(self.neighbours, data.n_items))  # equal ones by position
+            lists = top_k_scores(cosines, min(self.neighbours, data.n_items))  # equal ones by position
+            yield _strip(*lists, data.n_items)
 
-    def _nearest_on(self, device: str, data: Interactions, norms: NDArray[Any]) -> Iterator[Lists]:
+    def _nearest_of_few(self, products: Any, start: int, norms: NDArray[Any]) -> sparse.csr_array:
+        """The same, for a strip that is 0 almost everywhere: its entries alone are sorted."""
+        rows, columns = products.coords
+        scale = norms[start + rows] * norms[columns] + self.shrink + np.finfo(np.float32).tiny
+        values = (products.data / scale).astype(np.float32)
+        other = (columns != start + rows) & (values > 0)
+        rows, columns, values = rows[other], columns[other], values[other]
+        order = np.lexsort((columns, -values, rows))  # equal ones by position
+        rank = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
+        kept = order[rank < self.neighbours]
+        strip = sparse.csr_array((values[kept], (rows[kept], columns[kept])), shape=products.shape)
+        strip.sort_indices()
+        return strip
+
+    def _nearest_on(self, device: str, data: Interactions, norms: NDArray[Any]) -> Iterator[sparse.csr_array]:
         from taylorank.models.neighbours_cuda import nearest_items
 
         count = min(self.neighbours, data.n_items)
-        return nearest_items(data, norms, count=count, shrink=self.shrink, device=device)
+        for lists in nearest_items(data, norms, count=count, shrink=self.shrink, device=device):
+            yield _strip(*lists, data.n_items)
 
     def _score_rows(self) -> Callable[[sparse.csr_array], NDArray[Any]] | None:
         device = torch_device(self.device)

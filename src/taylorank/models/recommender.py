@@ -57,6 +57,10 @@ class Recommender:
         set_parameters(self, params)
         return self
 
+    def placed_on(self, device: str | None) -> Self:
+        """Return this model with its parameter `device` set, sharing what was learned; itself if it has none."""
+        return on_device(self, device)
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params(deep=False).items())
         return f"{type(self).__name__}({shown})"
@@ -183,7 +187,7 @@ class Recommender:
 
         `device` is where to rank this once, in place of the model's own `device`, if it has one.
         """
-        return recommend(on_device(self, device), users, n, seen=seen, items=items, exclude=exclude, cold=cold)
+        return recommend(self.placed_on(device), users, n, seen=seen, items=items, exclude=exclude, cold=cold)
 
     @on_own_threads
     def explain(self, user: Any, item: Any, n: int | None = 10) -> Explanation:

@@ -20,7 +20,6 @@ from taylorank.ranking.masks import Hidden, interactions_of, seen_parts
 from taylorank.ranking.ranker import Rankable, Ranker, ranker_of
 from taylorank.ranking.relevance import Relevance, relevance
 from taylorank.ranking.rows import common, take_rows
-from taylorank.torch_extra import on_device
 
 Progress = Callable[[int, int], None]
 LIST_CELLS = 1 << 20  # ranks held at a time
@@ -87,7 +86,7 @@ def evaluate(
     """
     wanted = wanted_metrics(metrics, k)
     _check(gain, confidence, resamples)
-    ranker = ranker_of(on_device(model, device))
+    ranker = ranker_of(_placed(model, device))
     truth = relevance(ranker, interactions_of(ranker, test, "test"), gain)
     hidden = Hidden(ranker, seen_parts(ranker, seen))
     overlap = _warn_of_overlap(truth, hidden)
@@ -109,6 +108,12 @@ def evaluate(
         else None,
         intervals=None if confidence is None else _intervals(accumulators, confidence, resamples, random_state),
     )
+
+
+def _placed(model: Any, device: str | None) -> Any:
+    """Return the model with its `device` set, if it knows how to do that."""
+    place = getattr(model, "placed_on", None)
+    return model if device is None or place is None else place(device)
 
 
 def _warn_of_overlap(truth: Relevance, hidden: Hidden) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking import Rankable
 from taylorank.ranking.protocols import EvaluationProtocol, Prepared
 from taylorank.ranking.protocols import protocol as protocol_named
-from taylorank.report.record import SCHEMA, VERSION, Record, plain, save_record
+from taylorank.report.record import SCHEMA, VERSION, Record, as_it_was_written, plain, save_record
 from taylorank.selection.comparison import Comparison
 from taylorank.selection.contenders import Contender, Models, contenders
 from taylorank.selection.one_run import POPULARITY_CUTOFF, Plan, Run, make_plan, run_one, tested
@@ -113,7 +114,8 @@ def compare(
         for one in missing:
             stage = _stages(callback, record, one.label, seed)
             _run_and_save(one, parts, plan, seed, record=record, values=values, file=file, stage=stage)
-    record["summary"] = summarise(record, values, known=[record["summary"]])
+    with nullcontext() if file is None else as_it_was_written(file):  # of before, if the run was resumed
+        record["summary"] = summarise(record, values, known=[record["summary"]])
     result = Comparison(record, values)
     if file is not None:
         result.save(file, per_user=per_user or kept_path(file).exists())
@@ -274,6 +276,11 @@ def _resumed(record: Record, file: Place | None) -> PerUser:
     """
     if file is None or not Path(file).exists():
         return {}
+    with as_it_was_written(file):
+        return _taken_over(record, file)
+
+
+def _taken_over(record: Record, file: Place) -> PerUser:
     found = Comparison.load(file)
     old = found.record
     same = ("metrics", "primary", "popularity_cutoff", "fingerprint")

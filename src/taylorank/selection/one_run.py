@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from taylorank.checks import check_whole
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError, in_one_line
 from taylorank.metrics import parse_metric, wanted_metrics
@@ -55,8 +56,8 @@ def make_plan(
     n_items: int,
 ) -> Plan:
     """Check and return the plan; the primary metric is the protocol's if it is among `metrics`, else the first."""
-    if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int) or trials < 0):
-        raise ParameterError(f"trials={trials!r} is not a count", "give a whole number ≥ 0; 0 means no tuning")
+    if trials is not None:
+        check_whole(trials, "trials", least=0, remedy="give a whole number ≥ 0; 0 means no tuning")
     if seconds is not None and not seconds > 0:
         raise ParameterError(f"seconds={seconds!r} allows nothing", "give more than 0")
     wanted = [str(one) for one in wanted_metrics(evaluation.metrics if metrics is None else metrics, k)]

@@ -118,9 +118,12 @@ class StreamedRows:
             kept = self.__dict__["_cut"] = (self.block_bytes, self._cut_rows())
         return kept[1]
 
+    @property
+    def _entry_bytes(self) -> int:
+        return self.indices.element_size() + (0 if self.weights is None else self.weights.element_size())
+
     def _cut_rows(self) -> list[Block]:
-        each = self.indices.element_size() + (0 if self.weights is None else self.weights.element_size())
-        bounds = row_bounds(self.indptr.numpy(), max(1, self.block_bytes // each))
+        bounds = row_bounds(self.indptr.numpy(), max(1, self.block_bytes // self._entry_bytes))
         entries = self.indptr[torch.as_tensor(bounds)].tolist()
         indptr = self.indptr.to(self.device)
         return [
@@ -185,7 +188,7 @@ class StreamedRows:
     def _halve(self) -> None:
         """Cut the rows into blocks of half the size and say so; raise if no block would become smaller."""
         largest = max(block.stop - block.start for block in self.blocks)
-        self.block_bytes = max(1, min(self.block_bytes, self.indices.element_size() * largest) // 2)
+        self.block_bytes = max(1, min(self.block_bytes, self._entry_bytes * largest) // 2)
         if max(block.stop - block.start for block in self.blocks) == largest:
             raise ParameterError(
                 f"the device has no memory left for a block of {largest:,} entries",
@@ -213,13 +216,16 @@ def row_bounds(indptr: np.ndarray, most: int) -> list[int]:
 
 def _hosted(array: np.ndarray, dtype: type, device: torch.device) -> torch.Tensor:
     """Return an array as a tensor of host memory, pinned if it is meant for CUDA and the system lets it be."""
-    tensor = torch.from_numpy(np.require(array, dtype=dtype, requirements=["C", "W"]))
-    if device.type != "cuda":
-        return tensor
-    try:
-        return tensor.pin_memory()
-    except RuntimeError:  # more than may be pinned: copies are slower, and do not overlap
-        return tensor
+    if device.type == "cuda":
+        kind = torch.from_numpy(np.empty(0, dtype=dtype)).dtype
+        try:
+            pinned = torch.empty(len(array), dtype=kind, pin_memory=True)
+        except RuntimeError:  # more than may be pinned: copies are slower, and do not overlap
+            pass
+        else:
+            pinned.numpy()[:] = array
+            return pinned
+    return torch.from_numpy(np.require(array, dtype=dtype, requirements=["C", "W"]))
 
 
 def _megabytes(size: int) -> str:
