@@ -276,3 +276,15 @@ def test_bad_arguments_are_refused(data, how, words):
 def test_empty_data_is_refused(data):
     with pytest.raises(DataError, match="no interactions"):
         tr.fit_best(data.select(data.timestamps < 0, "nothing"), quiet=True)
+
+
+def test_progress_is_shown_on_a_terminal_only(data, monkeypatch, capsys):
+    tr.fit_best(data, seconds=LONG)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    tr.fit_best(data, seconds=LONG)
+    shown = capsys.readouterr().err
+    assert f"of {LONG:g} s: RG2: " in shown
+    assert " to all data" in shown
+    tr.fit_best(data, seconds=LONG, quiet=True)
+    assert capsys.readouterr() == ("", "")
