@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
+from typing import Any
 
 from taylorank.registry import MODELS
 
@@ -21,7 +22,12 @@ def test_the_page_of_models_knows_every_model_and_parameter():
             assert any(name in cells[2] or "all that" in cells[2] for cells in rows), f"{name}: {parameter}"
 
 
-def test_the_example_of_the_tuning_page_runs(capsys):
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "tuning.md").read_text(), re.DOTALL)
-    exec(compile(example, "docs/tuning.md", "exec"), {})
-    assert "share of the variance" in capsys.readouterr().out
+def test_the_examples_of_the_tuning_page_run(capsys):
+    page = (ROOT / "docs" / "tuning.md").read_text()
+    names: dict[str, Any] = {}
+    for number, example in enumerate(re.findall(r"```python\n(.*?)```", page, re.DOTALL)):
+        exec(compile(example, f"docs/tuning.md, {number}", "exec"), names)
+    shown = capsys.readouterr().out
+    assert "share of the variance" in shown
+    assert "chosen: " in shown
+    assert names["ids"].shape == (2, 5)

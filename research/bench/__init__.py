@@ -59,6 +59,9 @@ BENCHMARKS = {
     ),
     "public-splits": Benchmark("quality.public_splits", "RG² beside published tables, tuned within a time budget."),
     "rank-budget": Benchmark("quality.rank_budget", "Time and quality against rank: RG², iALS and EASE."),
+    "fit-best": Benchmark(
+        "quality.fit_best", "fit_best against models tuned for ten times as long, on every data set."
+    ),
     "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),
     "run-grid": Benchmark("quality.run_grid", "Which settings `taylorank run` searches, by validation on other seeds."),
     "seed-agreement": Benchmark("quality.seed_agreement", "Lists of RG2 with two seeds, by tolerance."),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         load,
     )
     from taylorank.ranking import evaluate
+    from taylorank.selection.best import fit_best
     from taylorank.selection.comparing import compare
     from taylorank.selection.diagnosis import diagnose
     from taylorank.selection.tuning import tune
@@ -52,6 +53,7 @@ _HOMES = {
     "compare": "taylorank.selection",
     "diagnose": "taylorank.selection",
     "evaluate": "taylorank.ranking",
+    "fit_best": "taylorank.selection",
     "load": "taylorank.models",
     "merge": "taylorank.data",
     "planted": "taylorank.data",
@@ -80,6 +82,7 @@ __all__ = [
     "datasets",
     "diagnose",
     "evaluate",
+    "fit_best",
     "load",
     "losses",
     "merge",

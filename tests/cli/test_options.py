@@ -10,12 +10,13 @@ from typing import get_args, get_type_hints
 import pytest
 from cyclopts import Parameter
 
-from taylorank.cli import compare, datasets, demo, diagnose, evaluate, recommend, report, serve, train, tune
+from taylorank.cli import compare, datasets, demo, diagnose, evaluate, fit, recommend, report, serve, train, tune
 from taylorank.cli import run as run_command
 from tests.cli.command import run
 
 COMMANDS = {
     ("run",): run_command.run,
+    ("fit",): fit.fit,
     ("train",): train.train,
     ("tune",): tune.tune,
     ("compare",): compare.compare,

@@ -63,6 +63,19 @@ def test_groups_can_be_held_back(log, tmp_path, capsys):
     capsys.readouterr()
 
 
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ((), "held back: the last 10 % of each user's items, as their order is known"),
+        (("--timestamp", ""), "held back: a random 10 % of each user's items, as the data has no times"),
+        (("--hold-out", "random"), "held back: a random 10 % of each user's items, as asked for"),
+    ],
+)
+def test_what_came_last_is_held_back_where_it_is_known(log, options, line, capsys):
+    assert run("tune", str(log), "--model", "popularity", *options) == 0
+    assert line in capsys.readouterr().out
+
+
 def test_tune_is_quiet_when_told(log, capsys):
     assert run("tune", str(log), "--model", "popularity", "--quiet") == 0
     assert capsys.readouterr().out == ""
@@ -95,7 +108,8 @@ def test_an_interrupted_search_shows_what_it_found(log, tmp_path, monkeypatch, c
         (("LOG", "--trials", "0"), "trials=0"),
         (("LOG", "--seconds", "-1"), "seconds=-1"),
         (("LOG", "--valid", "1"), "not a share"),
-        (("LOG", "--hold-out", "last"), "last"),
+        (("LOG", "--hold-out", "first"), "first"),
+        (("LOG", "--hold-out", "last", "--timestamp", ""), "what came last is unknown"),
         (("LOG", "--file", "LOG"), "not the file of a tuning run"),
         (("LOG", "--out", "/proc/x/m.tr"), "cannot write"),
     ],

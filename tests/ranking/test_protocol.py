@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from taylorank.data import Interactions, check_leakage, planted
+from taylorank.data import Interactions, check_leakage, merge, planted
+from taylorank.data.tail import split_tail
 from taylorank.errors import DataError, LeakageWarning, ParameterError
 from taylorank.metrics import wanted_metrics
 from taylorank.models import IALS, RG2, Popularity
@@ -46,8 +49,27 @@ def test_the_seed_decides(name):
     first, again, other = (one.prepare(data, seed) for seed in (1, 1, 2))
     assert first.valid == again.valid
     assert first.test == again.test
-    if name != "leave-one-out":  # all moments differ here, so time decides
+    if name not in ("leave-one-out", "latest", "published"):  # all moments differ here, so time decides
         assert first.valid != other.valid
+
+
+def test_latest_cuts_each_history_in_its_order():
+    data = whole()
+    parts = protocol("latest").prepare(data, 4)
+    assert (parts.train, parts.valid, parts.test) == split_tail(data)
+    assert parts.full_train == merge(parts.train, parts.valid)
+    assert [len(part.items_of(user)) for part in parts.seen_test for user in (3,)] == [
+        len(parts.train.items_of(3)) + len(parts.valid.items_of(3))
+    ]
+
+
+def test_a_published_split_validates_on_the_last_tenth_where_times_are_known():
+    train, test = whole().split((0.8, 0.2), random_state=9)
+    parts = protocol("published").prepare((train, test), 4)
+    assert (parts.train, parts.valid) == split_tail(train, (0.9, 0.1))
+    timeless = replace(train, timestamps=None)
+    parts = protocol("published").prepare((timeless, test), 4)
+    assert (parts.train, parts.valid) == timeless.split((0.9, 0.1), random_state=4)
 
 
 def test_papers_hide_train_and_validation_in_the_test():

@@ -20,6 +20,7 @@ from taylorank.cli import (
     demo,
     diagnose,
     evaluate,
+    fit,
     recommend,
     report,
     run,
@@ -38,6 +39,7 @@ Start with one of these:
     taylorank run                             try it on generated data
     taylorank datasets list                   which public data there are
     taylorank datasets stats ratings.csv      what a file holds
+    taylorank fit ml-1m --out model.tr        find a good model in a minute
     taylorank train ml-1m --out model.tr      fit a model and save it
     taylorank tune ml-1m --out model.tr       find good parameters first
     taylorank compare ml-1m --report r.html   find the best model
@@ -68,6 +70,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 app.command(run.run)
+app.command(fit.fit)
 app.command(train.train)
 app.command(tune.tune)
 app.command(compare.compare)

@@ -40,6 +40,13 @@ Core = Annotated[
     Parameter(help="Keep only users and items with at least this many interactions (k-core).", converter=whole),
 ]
 Cutoffs = Annotated[str, Parameter(help="Cutoffs of the metrics named without one, separated by commas.")]
+HoldOutOption = Annotated[
+    Literal["last", "random", "blocks"] | None,
+    Parameter(
+        help="Hold out the last items of each user, random ones, or blocks of similar ones. "
+        "[default: last where times or an order are known, else random]"
+    ),
+]
 Threads = Annotated[int | None, Parameter(help="Number of threads; the result does not depend on it.", converter=whole)]
 Device = Annotated[
     Literal["auto", "cpu", "cuda"] | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich import box
@@ -11,13 +11,24 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, Device, FileOptions, Quiet, Seed, whole
+from taylorank.cli.options import (
+    NO_OPTIONS,
+    Cleaning,
+    Core,
+    Data,
+    Device,
+    FileOptions,
+    HoldOutOption,
+    Quiet,
+    Seed,
+    whole,
+)
 from taylorank.cli.results import Json, text_console, writable, write_json
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
 from taylorank.registry import MODELS, model_named
-from taylorank.selection import Trial, Tuning, split_blocks
+from taylorank.selection import Trial, Tuning, hold_back
 from taylorank.selection import tune as search
 from taylorank.torch_extra import on_device
 
@@ -37,10 +48,7 @@ def tune(
     ] = None,
     seconds: Annotated[float | None, Parameter(help="Maximum time in seconds, the last fit included.")] = None,
     valid: Annotated[float, Parameter(help="Share of each user's interactions held out for validation.")] = 0.1,
-    hold_out: Annotated[
-        Literal["random", "blocks"],
-        Parameter(help="Hold out random items of each user, or blocks of similar items."),
-    ] = "random",
+    hold_out: HoldOutOption = None,
     device: Device = None,
     file: Annotated[
         Path | None, Parameter(help="File that keeps the trials; the same command continues from it.")
@@ -69,13 +77,11 @@ def tune(
         interactions = open_data(data, cleaning=cleaning, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
-        if hold_out == "blocks":
-            train, held = split_blocks(interactions, valid, random_state=seed)
-        else:
-            train, held = interactions.split((1 - valid, valid), random_state=seed)
+        held = hold_back(interactions, valid, hold_out=hold_out, random_state=seed)
+        console.print(held.line, markup=False)
         limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "random_state": seed, "file": file}
         how = {"metric": metric, "refit": out is not None, "device": device}
-        found = _searched(model, train, held, console, **how, **limits)
+        found = _searched(model, held.train, held.valid, console, **how, **limits)
         _print_found(found, console)
         _write(found, out, json, console)
 

@@ -70,6 +70,11 @@ def describe(data: Interactions) -> Description:
     )
 
 
+def are_moments(times: NDArray[Any]) -> bool:
+    """Whether these are dates or numbers as large as clocks give, and not positions in a sequence."""
+    return bool(times.dtype.kind == "M" or (len(times) > 0 and times.max() >= _FIRST_PLAUSIBLE_SECOND))
+
+
 def _spread(counts: NDArray[np.int64]) -> Spread:
     if not len(counts):
         return Spread(0, 0.0, 0.0, 0)

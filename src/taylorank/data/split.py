@@ -35,9 +35,11 @@ def split(
     The same `random_state` gives the same split whatever the machine and the order of the rows in the source.
     """
     ratios = check_ratios(ratios)
-    held = _held_counts(data.by_user.row_lengths, ratios)  # (parts - 1, users), last part first
+    held = held_counts(data.by_user.row_lengths, ratios)  # (parts - 1, users), last part first
     order = np.argsort(random_keys(data.nnz, random_state))
-    return _cut(data, rank_within_rows(data.by_user, order), held, f"split {_shown(ratios)}, seed {random_state}")
+    return cut_rows(
+        data, rank_within_rows(data.by_user, order), held, f"split {shown_ratios(ratios)}, seed {random_state}"
+    )
 
 
 def split_last(
@@ -57,7 +59,7 @@ def split_last(
     to_valid = np.minimum(valid, np.maximum(lengths - 1 - to_test, 0))
     newest_first = np.lexsort((tie_keys(data.by_user.indices, times, random_state), times))[::-1]
     rank = rank_within_rows(data.by_user, newest_first)
-    train, middle, last = _cut(data, rank, [to_test, to_valid], f"split_last({valid}, {test})")
+    train, middle, last = cut_rows(data, rank, [to_test, to_valid], f"split_last({valid}, {test})")
     return train, middle, last
 
 
@@ -116,7 +118,7 @@ def split_users(
     known = np.zeros(data.n_items, dtype=bool)
     known[data.by_user.indices[of_entry == 0]] = True
     usable = known[data.by_user.indices]
-    label = f"split_users {_shown(shares)}, seed {random_state}"
+    label = f"split_users {shown_ratios(shares)}, seed {random_state}"
     train = data.select(of_entry == 0, f"{label}: train")
     held = [data.select((of_entry == p) & usable, f"{label}: {NAMES[3][p]}") for p in (1, 2)]
     valid, test = (HeldOut(*split(users, (fold_in, 1 - fold_in), random_state=random_state)) for users in held)
@@ -137,8 +139,8 @@ def check_ratios(ratios: Sequence[float], *, exactly: int | None = None) -> tupl
     return shares
 
 
-def _held_counts(lengths: NDArray[np.int64], ratios: tuple[float, ...]) -> list[NDArray[np.int64]]:
-    """How many of each user's interactions go to each held-out part, test first."""
+def held_counts(lengths: NDArray[np.int64], ratios: tuple[float, ...]) -> list[NDArray[np.int64]]:
+    """Return how many of each user's interactions go to each held-out part, test first."""
     spare = np.maximum(lengths - 1, 0)  # train keeps one
     counts = []
     for share in reversed(ratios[1:]):
@@ -149,7 +151,7 @@ def _held_counts(lengths: NDArray[np.int64], ratios: tuple[float, ...]) -> list[
     return counts
 
 
-def _cut(data: Interactions, rank: NDArray[np.int64], held: list[NDArray[np.int64]], label: str) -> tuple[Any, ...]:
+def cut_rows(data: Interactions, rank: NDArray[np.int64], held: list[NDArray[np.int64]], label: str) -> tuple[Any, ...]:
     """Give the first-ranked entries of each row to the last part, the next to the one before, the rest to train."""
     lengths = data.by_user.row_lengths
     part = np.zeros(data.nnz, dtype=np.int8)
@@ -189,5 +191,6 @@ def _step_type(times: NDArray[Any]) -> str:
     return "timedelta64[us]" if times.dtype.kind == "M" else times.dtype.str
 
 
-def _shown(ratios: tuple[float, ...]) -> str:
+def shown_ratios(ratios: tuple[float, ...]) -> str:
+    """Return the ratios as text: 0.8/0.1/0.1."""
     return "/".join(f"{r:g}" for r in ratios)

@@ -181,12 +181,20 @@ class Distilled(FactorModel, Recommender):
             self.item_biases_ = np.zeros(len(start[1]), dtype=np.float32)
             return
         plan = self._plan(lists)
-        descent = _descent(plan, start, device)
+        descent = self.descent(plan, start)
         for epoch, batches in enumerate(plan.batches(), 1):
             loss = sum(descent.learn(batch) for batch in batches) / float(plan.weights.sum())
             if monitor.after(self._step(epoch, loss, descent)):
                 break
         self.user_factors_, self.item_factors_, self.item_biases_ = descent.snapshot()
+
+    def descent(self, plan: Plan, start: tuple[Floats, Floats]) -> Any:
+        """Return what makes the steps of `plan` on this model's device, from unit vectors of users and items."""
+        if not uses_cuda(self.device):
+            return Descent(plan, *start)
+        from taylorank.models.student_torch import TorchDescent
+
+        return TorchDescent(plan, *start, device="cuda")
 
     def _step(self, epoch: int, loss: float, descent: Any) -> Step:
         return Step(epoch, loss_of=lambda: loss, snapshot=lambda: self._with(descent.snapshot()), with_loss=True)
@@ -239,6 +247,10 @@ class Distilled(FactorModel, Recommender):
             contributions=None if teacher is None else partial(contributions_of, ranker_of(teacher)),
         )
 
+    def with_seen(self, data: Interactions) -> Self:
+        """Return this model with the same vectors and other interactions of the same users, which are left out."""
+        return self._for_others(data)
+
     def _lists_of(self, histories: Interactions) -> Any:
         """What the teacher says of new users."""
         folded = ranker_of(self.teacher_).for_histories(histories)
@@ -265,11 +277,3 @@ class Distilled(FactorModel, Recommender):
             raise ParameterError("this model has no teacher to keep", "fit it, or load a file that has one")
         parts = {} if teacher is None else {"teacher_": without_users(teacher)}
         save_model(self, file, with_seen=with_seen, with_path=path, parts=parts)
-
-
-def _descent(plan: Plan, start: tuple[Floats, Floats], device: str) -> Any:
-    if device == "cpu":
-        return Descent(plan, *start)
-    from taylorank.models.student_torch import TorchDescent
-
-    return TorchDescent(plan, *start, device=device)

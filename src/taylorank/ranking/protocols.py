@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from taylorank.data import HeldOut, Interactions, check_leakage, merge, share_ids
+from taylorank.data.split import split
+from taylorank.data.tail import knows_order, split_tail
 from taylorank.deprecation import renamed
 from taylorank.errors import DataError, ParameterError
 from taylorank.kernels.thread_limit import threads
@@ -125,6 +127,23 @@ class LeaveOneOut:
 
 
 @dataclass(frozen=True)
+class Latest:
+    """Each user's last interactions by share are the test, those before choose; the chosen is fitted to all before."""
+
+    name: str = "latest"
+    ratios: tuple[float, float, float] = (0.8, 0.1, 0.1)
+    metrics: tuple[str, ...] = PAPER_METRICS
+    chooses: str = "ndcg@10"
+
+    @renamed(seed="random_state")
+    def prepare(self, data: Interactions, random_state: int = 0) -> Prepared:
+        """Split by time within each user; `random_state` orders interactions of the same moment."""
+        train, valid, test = split_tail(_whole(data, self.name), self.ratios, random_state=random_state)
+        both = merge(train, valid)
+        return Prepared(train, valid, test, full_train=both, seen_valid=(train,), seen_test=(both,))
+
+
+@dataclass(frozen=True)
 class HeldOutUsers:
     """Whole users are held out, a share of each; a model is shown `fold_in` of their history and predicts the rest.
 
@@ -151,6 +170,7 @@ class HeldOutUsers:
 class PublishedSplit:
     """Train and test are given; a tenth of each user's training data chooses; the chosen is fitted to all of it.
 
+    It is the last tenth where train has times or an order, else a random one.
     Prepare with the pair (train, test), such as `datasets.published_split("gowalla")`. Testing hides all of train.
     """
 
@@ -166,12 +186,14 @@ class PublishedSplit:
             raise DataError(f"{self.name!r} needs two parts", 'give (train, test), or choose protocol "papers"')
         given, test = share_ids(*data)
         check_leakage(given, test, order="any")
-        train, valid = given.split((1 - self.valid_share, self.valid_share), random_state=random_state)
+        ratios = 1 - self.valid_share, self.valid_share
+        part = split_tail if knows_order(given) else split
+        train, valid = part(given, ratios, random_state=random_state)
         return Prepared(train, valid, test, full_train=given, seen_valid=(train,), seen_test=(given,))
 
 
 PROTOCOLS: dict[str, EvaluationProtocol] = {
-    one.name: one for one in (Ratio(), LeaveOneOut(), HeldOutUsers(), PublishedSplit())
+    one.name: one for one in (Ratio(), Latest(), LeaveOneOut(), HeldOutUsers(), PublishedSplit())
 }
 
 

@@ -63,6 +63,11 @@ class Budget:
         return math.inf if self.seconds is None else self.seconds - self.carried - (time.perf_counter() - self.began)
 
     @property
+    def spent(self) -> float:
+        """Seconds since it began."""
+        return time.perf_counter() - self.began
+
+    @property
     def overrun(self) -> float:
         """Seconds beyond the limit; 0 before it and without one."""
         return max(0.0, -self.left)

@@ -1,0 +1,249 @@
+"""The search of `fit_best`: popular items, RG², EASE and a student, one after the other, within one budget of seconds.
+
+Every part leaves the seconds that the last fit to all data will take, judged by the fits so far.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from taylorank.data import Interactions
+from taylorank.errors import TaylorankError, in_one_line
+from taylorank.metrics import bootstrap_means, choosing_metric, percentile_interval
+from taylorank.metrics.judged import Values
+from taylorank.models import EASE, RG2, Distilled, Popularity
+from taylorank.models.recommender import Recommender
+from taylorank.models.teacher import unfitted
+from taylorank.ranking import evaluate
+from taylorank.selection.attempt import fit_steps
+from taylorank.selection.costs import (
+    CAUTION,
+    affordable_student,
+    changed,
+    ease_seconds,
+    fit_of_best,
+    longest_trial,
+    ranks_in_memory,
+    student_seconds,
+)
+from taylorank.selection.hold_out import HeldBack
+from taylorank.selection.judge import Judge
+from taylorank.selection.selected import Candidate, Interval
+from taylorank.selection.spaces import SPACES, Choice
+from taylorank.selection.study import GRACE, Budget
+from taylorank.selection.trials import Trial
+from taylorank.selection.tuning import Tuning, tune
+
+CELLS_PER_SECOND = 4e6  # users × items that are judged, for each second of the budget
+FEWEST_JUDGED = 2000
+RG_SHARE = 0.45  # of the budget
+EASE_SHARE = 0.35  # of what RG² left
+EASE_TRIALS, STUDENT_TRIALS = 10, 16
+LARGER_STUDENTS = (128, 256)  # ranks, beside its own
+SHORTEST = 0.1  # seconds of a search
+FEWEST_TAUGHT = 50  # users
+
+
+@dataclass(eq=False)
+class Found:
+    """A candidate with its model, each user's values, and the seconds to fit it to all data and to judge it."""
+
+    candidate: Candidate
+    model: Recommender
+    values: Values
+    refit: float
+    judging: float
+    steps: int | None = None
+
+    @property
+    def value(self) -> float:
+        """The metric on validation data."""
+        assert self.candidate.value is not None
+        return self.candidate.value
+
+
+class BestSearch:
+    """One run; `found` has what was tried, `skipped` what was not."""
+
+    def __init__(
+        self,
+        held: HeldBack,
+        *,
+        metric: str,
+        budget: Budget,
+        random_state: int,
+        device: Any,
+        progress: Callable[[str], object],
+    ) -> None:
+        assert budget.seconds is not None
+        self.train, self.metric, self.budget = held.train, metric, budget
+        self.random_state, self.device, self.progress = random_state, device, progress
+        judge = Judge(choosing_metric(metric), held.valid)
+        most = int(CELLS_PER_SECOND * budget.seconds / self.train.n_items)
+        self.valid = judge.on_sample(max(FEWEST_JUDGED, most), random_state=random_state).valid
+        self.users = int(np.count_nonzero(self.valid.by_user.row_lengths))
+        self.larger = (held.train.nnz + held.valid.nnz) / held.train.nnz
+        self.found: list[Found] = []
+        self.skipped: list[Candidate] = []
+
+    def run(self) -> None:
+        """Try everything that the budget allows; Ctrl-C ends it early, by its exception."""
+        for part in (self._popularity, self._rg2, self._ease, self._student):
+            part()
+
+    @property
+    def best(self) -> Found | None:
+        """The highest value; the first of equals."""
+        return max(self.found, key=lambda one: one.value, default=None)
+
+    def lead(self) -> tuple[float, Interval] | None:
+        """Return the advantage of the best over the next, with its interval over users; None without another."""
+        ranked = sorted(self.found, key=lambda one: -one.value)
+        if len(ranked) < 2:
+            return None
+        differences = (ranked[0].values - ranked[1].values)[:, None]
+        means = bootstrap_means(differences, np.ones_like(differences), random_state=self.random_state)
+        low, high = percentile_interval(means, 0.95).ravel().tolist()
+        return ranked[0].value - ranked[1].value, (low, high)
+
+    def _popularity(self) -> None:
+        self.progress("popular items")
+        began = time.perf_counter()
+        self._keep("Popularity", {}, Popularity().fit(self.train), settings=1, began=began, refit=0.0)
+
+    def _rg2(self) -> None:
+        space = {**SPACES["rg2"], "factors": Choice(ranks_in_memory(self.train))}
+        model = RG2(random_state=self.random_state, device=self.device)
+        self._tuned("RG2", model, space=space, seconds=RG_SHARE * self.budget.left, refit=fit_of_best)
+
+    def _ease(self) -> None:
+        spare = self.budget.left - self._reserve
+        needed = ease_seconds(self.train, self.valid.nnz, device=self.device)
+        if CAUTION * needed + max(0.0, self.larger * needed - self._reserve) > spare:
+            left = f"{max(spare, 0.0):.0f} s are left"
+            words = f"as one fit to {self.train.n_items:,} items takes about {needed:.0f} s and {left}"
+            self.skipped.append(Candidate("EASE", note=words))
+            return
+        seconds = max(needed, EASE_SHARE * spare)
+        self._tuned("EASE", EASE(device=self.device), seconds=seconds, trials=EASE_TRIALS, refit=longest_trial)
+
+    def _student(self) -> None:
+        teacher = next((one for one in self.found if isinstance(one.model, RG2)), None)
+        taught = int(np.count_nonzero(self.train.by_user.row_lengths))
+        if teacher is None or taught < FEWEST_TAUGHT:
+            few = f"as {taught} users are too few to teach it"
+            self.skipped.append(Candidate("Distilled", note=few if teacher else "as there is no teacher"))
+            return
+        base = Distilled(teacher.model, random_state=self.random_state, device=self.device)
+        left = self.budget.left - teacher.refit
+        lists = teacher.judging * self.train.n_users / max(self.users, 1)  # as long as ranking for all users
+        seconds, student = affordable_student(base, self.train, left / 2, lists=lists)
+        if student is None:
+            words = f"as a fit takes about {seconds:.0f} s, and another to all data, and {max(left, 0):.0f} s are left"
+            self.skipped.append(Candidate("Distilled", note=words))
+            return
+        larger = [changed(student, factors=rank) for rank in LARGER_STUDENTS]
+        ranks = {one.factors: student_seconds(one, self.train, lists=lists) for one in larger}
+        offered = {rank: needed for rank, needed in ranks.items() if 2 * needed + seconds <= left}
+        space = {"factors": Choice((student.factors, *offered)), **SPACES["distilled"]}
+        self._tuned(
+            "Distilled",
+            student,
+            space=space,
+            seconds=left - CAUTION * max(seconds, *offered.values(), 0.0),
+            trials=STUDENT_TRIALS,
+            refit=lambda found: teacher.refit + longest_trial(found),
+        )
+
+    def _tuned(
+        self, name: str, model: Recommender, *, refit: Callable[[Tuning], float], seconds: float, **how: Any
+    ) -> None:
+        """Tune a model, and keep the best; a failure is noted, and Ctrl-C raised again after that."""
+        began, tried = time.perf_counter(), []
+
+        def show(trial: Trial) -> None:
+            tried.append(trial)
+            best = max((one.value for one in tried if one.value is not None), default=0.0)
+            self.progress(f"{name}: {len(tried)} settings tried, best {self.metric} {best:.4f}")
+
+        self.progress(name)
+        try:
+            found = tune(
+                model,
+                self.train,
+                self.valid,
+                metric=self.metric,
+                seconds=max(round(seconds, 1), SHORTEST),
+                random_state=self.random_state,
+                callback=show,
+                **how,
+            )
+        except (TaylorankError, MemoryError) as error:
+            self.skipped.append(Candidate(name, settings=len(tried), note=f"failed: {in_one_line(error)}"))
+            return
+        assert found.model is not None
+        refitting = self.larger * refit(found)
+        facts: dict[str, Any] = {"settings": len(tried), "unfinished": tuple(found.unfinished)}
+        self._keep(name, found.best, found.model, began=began, refit=refitting, steps=found.steps, **facts)
+        if found.status == "interrupted":
+            raise KeyboardInterrupt
+
+    def _keep(
+        self,
+        name: str,
+        params: dict[str, Any],
+        model: Recommender,
+        *,
+        began: float,
+        refit: float,
+        steps: int | None = None,
+        **facts: Any,
+    ) -> None:
+        """Judge a model over all items, as every candidate is, and keep it."""
+        start = time.perf_counter()
+        result = evaluate(
+            model,
+            self.valid,
+            metrics=self.metric,
+            per_user=True,
+            confidence=0.95,
+            random_state=self.random_state,
+        )
+        now = time.perf_counter()
+        candidate = Candidate(
+            name,
+            params,
+            result[self.metric],
+            result.intervals.get(self.metric),
+            seconds=round(now - began, 2),
+            **facts,
+        )
+        self.found.append(Found(candidate, model, result.per_user[self.metric], refit, now - start, steps))
+
+    def refitted(self, chosen: Found, data: Interactions) -> Recommender | None:
+        """Return the chosen model fitted to all data; None if that would overrun the budget."""
+        assert self.budget.seconds is not None
+        if chosen.refit > self.budget.left + GRACE * self.budget.seconds:
+            return None
+        self.progress(f"fitting {chosen.candidate.name} to all data")
+        fresh: Recommender = fit_steps(unfitted(chosen.model), data, chosen.steps)
+        return fresh
+
+    def completed(self, chosen: Found, data: Interactions) -> Recommender:
+        """Return the chosen model as it is, with everything that the users have: for lack of time to fit it again.
+
+        Histories are folded in where that is one product; a student's users keep their vectors.
+        """
+        if isinstance(chosen.model, Distilled):
+            return chosen.model.with_seen(data)
+        return chosen.model.fold_in(data)
+
+    @property
+    def _reserve(self) -> float:
+        """Seconds of the longest last fit among the candidates so far."""
+        return max((one.refit for one in self.found), default=0.0)

@@ -1,0 +1,81 @@
+"""What fits will take, in seconds and memory, before they are made."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from taylorank.data import Interactions
+from taylorank.models import Distilled
+from taylorank.models.student_cost import seconds_per_step, steps_of
+from taylorank.selection.spaces import RANKS
+from taylorank.selection.tuning import Tuning
+from taylorank.system import available_memory
+from taylorank.torch_extra import uses_cuda
+
+CAUTION = 1.2
+FACTOR_BYTES = 6 * 8  # of a rank, for each user and item: what a spectral fit holds at its peak
+CUDA_RATE = 2e12  # operations of an inversion in a second; assumed, not measured
+LEAST_STEPS = 0.25  # of a student's own steps; with fewer it is not worth a try
+
+
+def ranks_in_memory(data: Interactions) -> tuple[int, ...]:
+    """Return the ranks whose spectral fit half of the free memory holds; the smallest in any case."""
+    free = available_memory()
+    each = FACTOR_BYTES * (data.n_users + data.n_items)
+    allowed = [rank for rank in RANKS.values if free is None or rank * each <= free / 2]
+    return tuple(allowed or RANKS.values[:1])
+
+
+def ease_seconds(data: Interactions, judged: int, *, device: Any) -> float:
+    """Return N³ + 2 N · (interactions judged) operations, at half the rate of a matrix product."""
+    rate = CUDA_RATE if uses_cuda(device) else product_rate() / 2
+    return float((float(data.n_items) ** 3 + 2.0 * data.n_items * judged) / rate)
+
+
+def product_rate(size: int = 768) -> float:
+    """Return the operations per second of a product of two square matrices in double precision on this machine."""
+    square = np.random.default_rng(0).random((size, size))
+    square @ square  # the first is slow
+    began = time.perf_counter()
+    square @ square
+    return float(2 * size**3 / max(time.perf_counter() - began, 1e-6))
+
+
+def student_seconds(student: Distilled, data: Interactions, *, lists: float) -> float:
+    """Return the seconds of a fit: the teacher's `lists`, and the steps, some of which are timed."""
+    return CAUTION * (lists + steps_of(student, data)[0] * seconds_per_step(student, data))
+
+
+def affordable_student(
+    student: Distilled, data: Interactions, seconds: float, *, lists: float
+) -> tuple[float, Distilled | None]:
+    """Return the seconds of a fit, and the student that they pay: with fewer steps if need be, None if too few."""
+    needed = student_seconds(student, data, lists=lists)
+    if needed <= seconds:
+        return needed, student
+    steps, batch = steps_of(student, data)
+    per_epoch = -(-int(np.count_nonzero(data.by_user.row_lengths)) // batch)
+    of_steps = needed - CAUTION * lists
+    epochs = int((seconds - CAUTION * lists) / of_steps * steps / per_epoch)
+    if epochs * per_epoch < LEAST_STEPS * steps:
+        return needed, None
+    return seconds, changed(student, epochs=epochs, steps=1)
+
+
+def changed(student: Distilled, **parameters: Any) -> Distilled:
+    """Return the same student, unfitted, with other parameters."""
+    return Distilled(**{**student.get_params(deep=False), **parameters})
+
+
+def fit_of_best(found: Tuning) -> float:
+    """Return the seconds of the fit of the best point of a path, to its first value."""
+    number = next(trial.fit for trial in found.trials if trial.params == found.best)
+    return max(trial.seconds for trial in found.trials if trial.fit == number)
+
+
+def longest_trial(found: Tuning) -> float:
+    """Return the seconds of the longest trial."""
+    return max(trial.seconds for trial in found.trials)

@@ -1,0 +1,290 @@
+"""`fit_best`: what it chooses, what it says, and how it keeps to its budget."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import taylorank as tr
+from taylorank.errors import DataError, ParameterError
+from taylorank.models.student_descent import Descent
+from taylorank.selection import SPACES, Choice, best_search, costs, hold_back
+
+LONG = 600.0  # seconds that no test takes
+
+
+@pytest.fixture(scope="module")
+def data():
+    return tr.planted(90, 40, interactions=1100, random_state=5)
+
+
+def few_trials(patch):
+    """Tests of the choice need no long search."""
+    patch.setattr(best_search, "EASE_TRIALS", 2)
+    patch.setattr(best_search, "STUDENT_TRIALS", 2)
+    patch.setattr("taylorank.models.student_plan.FEWEST_STEPS", 200)
+    exponents = {"proposal_exponent": Choice((0.3, 0.6)), "context_exponent": Choice((1.0,))}
+    patch.setattr(best_search, "SPACES", {**SPACES, "rg2": {**SPACES["rg2"], **exponents}})
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    few_trials(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    with pytest.MonkeyPatch.context() as patch:
+        few_trials(patch)
+        return tr.fit_best(data, seconds=LONG, quiet=True)
+
+
+def test_the_best_on_validation_data_is_fitted_to_all_data(data, fitted):
+    selection = fitted.selection_
+    values = {one.name: one.value for one in selection.candidates}
+    assert set(values) == {"Popularity", "RG2", "EASE", "Distilled"}
+    assert values[selection.chosen] == max(values.values())
+    assert type(fitted).__name__ == selection.chosen
+    assert selection.refitted
+    assert fitted.seen == data
+    chosen = fitted.get_params()
+    assert {name: chosen[name] for name in selection.best.params} == selection.best.params
+
+
+def test_every_value_is_that_of_a_fit_to_the_rest(data, fitted):
+    held = hold_back(data)
+    found = {one.name: one for one in fitted.selection_.candidates}
+    teacher = tr.RG2(**found["RG2"].params, random_state=0).fit(held.train)
+    again = {
+        "Popularity": tr.Popularity().fit(held.train),
+        "RG2": teacher,
+        "EASE": tr.EASE(**found["EASE"].params).fit(held.train),
+        "Distilled": tr.Distilled(teacher, **found["Distilled"].params).fit(held.train),
+    }
+    for name, model in again.items():
+        value = tr.evaluate(model, held.valid, metrics="ndcg@10")["ndcg@10"]
+        assert found[name].value == pytest.approx(value, abs=0.02 if name == "Distilled" else 2e-3)
+        low, high = found[name].interval
+        assert low < found[name].value < high
+
+
+def test_it_says_what_it_did(data, capsys):
+    model = tr.fit_best(data, seconds=LONG)
+    shown = capsys.readouterr().out
+    assert shown.startswith(
+        "90 users × 40 items, 1,100 interactions, density 30.6 %, with times\nheld back: the last 10 %"
+    )
+    selection = model.selection_
+    assert f"chosen: {selection.chosen}, with the highest ndcg@10 on the validation data" in shown
+    assert f"{selection.metric} about {selection.best.value:.4f} (95 % interval over {selection.users} users" in shown
+    assert f"slightly optimistic, as it is the best of {selection.settings:,} settings" in shown
+    assert all(f"  {one.name}: " in shown for one in selection.candidates)
+    assert "fitted to all data; " in shown
+    assert json.loads(json.dumps(selection.to_dict()))["settings"] == selection.settings
+
+
+def test_a_model_without_times_is_judged_on_a_random_part(data, capsys):
+    timeless = replace(data, timestamps=None)
+    model = tr.fit_best(timeless, seconds=LONG, metric="recall@5", quiet=True)
+    assert capsys.readouterr().out == ""
+    assert model.selection_.held_back.startswith("held back: a random 10 %")
+    assert model.selection_.metric == "recall@5"
+
+
+def test_what_is_asked_for_is_held_back(data, monkeypatch):
+    _interrupted(monkeypatch, tr.RG2, 1)
+    selection = tr.fit_best(data, seconds=LONG, hold_out="random", quiet=True).selection_
+    assert selection.held_back.endswith("as asked for")
+
+
+def test_the_same_seed_gives_the_same_model(data, fitted):
+    again = tr.fit_best(data, seconds=LONG, quiet=True)
+    assert [one.params for one in again.selection_.candidates] == [one.params for one in fitted.selection_.candidates]
+    assert again.recommend(data.user_ids)[0].tolist() == fitted.recommend(data.user_ids)[0].tolist()
+
+
+class Clock:
+    """A clock that fits and steps advance, and nothing else but a little."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        self.now += 1e-6
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Rank 64 of RG² takes 2 s, EASE 5 s, a step of a student 0.04 s."""
+    clock = Clock()
+    for kind, seconds in ((tr.RG2, lambda model: model.factors / 32), (tr.EASE, lambda model: 5.0)):
+        _slowed(monkeypatch, clock, kind, "fit", seconds)
+    _slowed(monkeypatch, clock, Descent, "learn", lambda _: 0.04)
+    monkeypatch.setattr(time, "perf_counter", clock)
+    return clock
+
+
+def _slowed(monkeypatch, clock, kind, name, seconds):
+    original = getattr(kind, name)
+
+    def slow(self, *args, **kwargs):
+        clock.now += seconds(self)
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(kind, name, slow)
+
+
+@pytest.mark.parametrize("seconds", [20.0, 60.0, 300.0])
+def test_the_budget_is_kept(data, clock, seconds):
+    selection = tr.fit_best(data, seconds=seconds, quiet=True).selection_
+    assert selection.refitted
+    assert selection.seconds == pytest.approx(clock.now, abs=0.01)
+    assert selection.seconds <= 1.1 * seconds
+    assert not any("overrun" in line for line in selection.lines())
+    if seconds == 300.0:
+        assert all(one.value is not None for one in selection.candidates)
+
+
+def test_what_the_budget_does_not_pay_is_left_out_and_said(data, clock):
+    selection = tr.fit_best(data, seconds=9.0, quiet=True).selection_
+    notes = {one.name: one.note for one in selection.candidates}
+    assert "as a fit takes about" in notes["Distilled"]
+    assert "s are left" in notes["Distilled"]
+
+
+def test_an_overrun_is_said(data, clock):
+    selection = tr.fit_best(data, seconds=0.5, quiet=True).selection_
+    assert selection.overrun > 0.5
+    assert any(line.startswith(f"the budget was overrun by {selection.overrun:.1f} s") for line in selection.lines())
+
+
+def _interrupted(monkeypatch, kind, at):
+    original, calls = kind.fit, []
+
+    def fit(self, *args, **kwargs):
+        calls.append(self)
+        if len(calls) == at:
+            raise KeyboardInterrupt
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(kind, "fit", fit)
+
+
+@pytest.mark.parametrize(("kind", "at"), [(tr.RG2, 1), (tr.RG2, 2), (tr.EASE, 1), (tr.EASE, 2), (tr.Distilled, 2)])
+def test_an_interruption_returns_the_best_so_far(data, monkeypatch, kind, at):
+    _interrupted(monkeypatch, kind, at)
+    model = tr.fit_best(data, seconds=LONG, quiet=True)
+    selection = model.selection_
+    assert selection.status == "interrupted"
+    assert not selection.refitted
+    assert model.seen == data
+    assert selection.best.value == max(one.value for one in selection.candidates)
+    assert ("RG2" in [one.name for one in selection.candidates]) == (kind is not tr.RG2 or at > 1)
+    assert "interrupted: the best so far is returned" in selection.lines()
+
+
+def test_an_interrupted_last_fit_returns_the_model_that_was_judged(data, monkeypatch):
+    def refitted(self, chosen, data):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(best_search.BestSearch, "refitted", refitted)
+    model = tr.fit_best(data, seconds=LONG, quiet=True)
+    assert len(model.selection_.candidates) == 4
+    assert model.selection_.status == "interrupted"
+    assert model.seen == data
+    assert not np.isin(model.recommend([3], n=5)[0], data.items_of(3)).any()
+
+
+def test_without_time_for_the_last_fit_all_that_users_have_is_folded_in(data, monkeypatch):
+    monkeypatch.setattr(best_search, "GRACE", -9.0)
+    model = tr.fit_best(data, seconds=LONG, quiet=True)
+    held, found = hold_back(data), model.selection_.best
+    assert not model.selection_.refitted
+    assert any("all that users have folded in" in line for line in model.selection_.lines())
+    assert found.name == "RG2"
+    again = tr.RG2(**found.params).fit(held.train).fold_in(data)
+    lists = again.recommend(data.user_ids)[0], model.recommend(data.user_ids)[0]
+    assert np.mean(lists[0] == lists[1]) > 0.9
+
+
+def test_a_student_keeps_its_vectors_and_hides_all_that_users_have(data):
+    held = hold_back(data)
+    student = tr.RG2(16).fit(held.train).distil(8, steps=50)
+    other = student.with_seen(data)
+    assert other.seen == data
+    assert np.array_equal(other.user_factors, student.user_factors)
+    lists = other.recommend(data.user_ids, n=5)[0]
+    assert not any(np.isin(row, data.items_of(user)).any() for user, row in zip(data.user_ids, lists, strict=True))
+
+
+def test_an_interruption_before_there_is_anything_is_one(data, monkeypatch):
+    _interrupted(monkeypatch, tr.Popularity, 1)
+    with pytest.raises(KeyboardInterrupt):
+        tr.fit_best(data, seconds=LONG, quiet=True)
+
+
+def test_ease_is_left_out_where_memory_or_time_do_not_allow_it(data, monkeypatch):
+    _interrupted(monkeypatch, tr.Distilled, 1)
+    monkeypatch.setattr("taylorank.models.item_based.available_memory", lambda: 1000)
+    selection = tr.fit_best(data, seconds=LONG, quiet=True).selection_
+    ease = next(one for one in selection.candidates if one.name == "EASE")
+    assert ease.value is None
+    assert "GiB" in ease.note
+    assert selection.chosen != "EASE"
+    monkeypatch.setattr(costs, "product_rate", lambda: 1.0)
+    selection = tr.fit_best(data, seconds=LONG, quiet=True).selection_
+    assert any("EASE: not tried, as one fit to 40 items takes about" in line for line in selection.lines())
+
+
+def test_a_few_users_are_enough(capsys):
+    tiny = tr.Interactions.from_arrays([1, 1, 1, 2, 2, 2, 3, 3, 3], list("abcbcdabd"))
+    model = tr.fit_best(tiny, seconds=LONG)
+    assert model.recommend([1], n=1)[0].tolist() == [["d"]]
+    assert "Distilled: not tried, as 3 users are too few to teach it" in capsys.readouterr().out
+
+
+def test_nothing_to_hold_back_is_said(capsys):
+    model = tr.fit_best(tr.Interactions.from_arrays([1, 2, 3], list("abc")), seconds=LONG)
+    assert isinstance(model, tr.RG2)
+    assert model.selection_.best.value is None
+    shown = capsys.readouterr().out
+    assert "held back: nothing, as no user has more than one item" in shown
+    assert "what it is worth on new data is unknown" in shown
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"seconds": 0}, "seconds=0 is not a time"),
+        ({"seconds": "long"}, "seconds='long' is not a time"),
+        ({"metric": "ndcg"}, "has no cutoff"),
+        ({"metric": "fame@10"}, "no metric is called"),
+        ({"hold_out": "first"}, "hold_out='first' is unknown"),
+        ({"device": "abacus"}, "device='abacus' is unknown"),
+    ],
+)
+def test_bad_arguments_are_refused(data, how, words):
+    with pytest.raises(ParameterError, match=words):
+        tr.fit_best(data, quiet=True, **how)
+
+
+def test_empty_data_is_refused(data):
+    with pytest.raises(DataError, match="no interactions"):
+        tr.fit_best(data.select(data.timestamps < 0, "nothing"), quiet=True)
+
+
+def test_progress_is_shown_on_a_terminal_only(data, monkeypatch, capsys):
+    tr.fit_best(data, seconds=LONG)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    tr.fit_best(data, seconds=LONG)
+    shown = capsys.readouterr().err
+    assert f"of {LONG:g} s: RG2: " in shown
+    assert " to all data" in shown
+    tr.fit_best(data, seconds=LONG, quiet=True)
+    assert capsys.readouterr() == ("", "")
