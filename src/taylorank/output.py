@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -77,3 +78,54 @@ def output_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
             for place in made:
                 place.rmdir()
         raise
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str], *, replaces: str | None = None) -> Iterator[Path]:
+    """Yield a temporary folder beside `path`; it takes that name only if the block succeeds.
+
+    A folder that is there is refused, unless it holds a file named `replaces`: then it gives way at the end.
+    """
+    target = Path(path)
+    _check_free(target, replaces)
+    try:
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+    except OSError as error:
+        raise DataError(f"cannot write {target}: {error.strerror}", "choose a folder you can write to") from error
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o777 & ~umask)
+        _check_free(target, replaces)
+        _move(temporary, target)
+    except OSError as error:
+        raise DataError(
+            f"cannot write {target}: {error.strerror or error}", "check the folder and free space"
+        ) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _move(folder: Path, target: Path) -> None:
+    """Rename the folder; what has its new name is removed afterwards, or has it back if that fails."""
+    if not target.exists():
+        os.replace(folder, target)
+        return
+    old = folder.with_suffix(".old")
+    os.replace(target, old)
+    try:
+        os.replace(folder, target)
+    except BaseException:
+        os.replace(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _check_free(target: Path, replaces: str | None) -> None:
+    if not target.exists():
+        return
+    if replaces is None:
+        raise DataError(f"{target} is there already", "choose another name, or overwrite it")
+    if not (target / replaces).is_file():
+        raise DataError(f"{target} is not what an earlier run wrote", "choose another name, or remove it yourself")
