@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import taylorank as tr
+from tests.stores.postgres import server
 
 
 def spelled(data, *, users, items):
@@ -52,3 +53,15 @@ def scored():
         np.testing.assert_allclose(found, np.sort(scores)[::-1][: len(found)], rtol=1e-4, atol=1e-9)
 
     return check
+
+
+@pytest.fixture(scope="session")
+def database():
+    """The connection string of a PostgreSQL with pgvector."""
+    psycopg = pytest.importorskip("psycopg")
+    pytest.importorskip("pgvector")
+    with server() as address:
+        with psycopg.connect(address, autocommit=True) as connection:
+            if connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone() is None:
+                pytest.skip("this PostgreSQL has no pgvector")
+        yield address

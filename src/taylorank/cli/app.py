@@ -16,6 +16,7 @@ from taylorank.cli import (
     datasets,
     diagnose,
     evaluate,
+    export,
     recommend,
     report,
     run,
@@ -67,6 +68,7 @@ app.command(compare.compare)
 app.command(report.report)
 app.command(recommend.recommend)
 app.command(evaluate.evaluate)
+app.command(export.export)
 app.command(diagnose.diagnose)
 app.command(datasets.app)
 

@@ -55,7 +55,7 @@ class Catalogue:
     @property
     def dimensions(self) -> int:
         """The length D of the vectors."""
-        return self.items.vectors.shape[1]
+        return int(self.items.vectors.shape[1])
 
 
 def catalogue_of(ranker: Ranker, metric: str) -> Catalogue:

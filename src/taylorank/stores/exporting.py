@@ -82,7 +82,7 @@ def export(
             found = measured(search, catalogue, ranker, sample=sample, random_state=random_state)
     return Exported(
         kind,
-        settings.index,
+        written.index or settings.index,
         catalogue.metric,
         written.target,
         items=len(catalogue.items),

@@ -59,8 +59,8 @@ def searching(target: Any, catalogue: Catalogue, settings: Settings) -> Iterator
 
     def search(user: Floats, k: int) -> NDArray[Any]:
         keys = index.search(user[None], k)[1][0]
-        found = keys[keys >= 0]  # an index may find fewer than k
-        return found if keys_are_ids else ids.take(found)  # type: ignore[no-any-return]
+        found: NDArray[Any] = keys[keys >= 0]  # an index may find fewer than k
+        return found if keys_are_ids else ids.take(found)
 
     before = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)  # one query has too little work for more

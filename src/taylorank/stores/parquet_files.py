@@ -35,6 +35,7 @@ def searching(target: Any, catalogue: Catalogue, settings: Settings) -> Iterator
     def search(user: Floats, k: int) -> NDArray[Any]:
         scores = vectors @ user  # (N,)
         best = np.argpartition(scores, len(scores) - k)[len(scores) - k :]
-        return ids[best[np.argsort(-scores[best], kind="stable")]]  # type: ignore[no-any-return]
+        found: NDArray[Any] = ids[best[np.argsort(-scores[best], kind="stable")]]
+        return found
 
     yield search

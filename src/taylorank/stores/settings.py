@@ -26,10 +26,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Written:
-    """Where an export is, in words, and the bytes of its items."""
+    """Where an export is, in words, the bytes of its items, and how they are searched if not as asked for."""
 
     target: str
     bytes: int | None
+    index: str | None = None
 
 
 def settled_index(kind: str, index: Any) -> str:

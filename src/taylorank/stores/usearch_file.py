@@ -49,7 +49,7 @@ def searching(target: Any, catalogue: Catalogue, settings: Settings) -> Iterator
     keys_are_ids = catalogue.items.has_integer_keys
 
     def search(user: Floats, k: int) -> NDArray[Any]:
-        keys = index.search(user, k).keys.astype("int64")
-        return keys if keys_are_ids else ids.take(keys)  # type: ignore[no-any-return]
+        keys: NDArray[Any] = index.search(user, k).keys.astype("int64")
+        return keys if keys_are_ids else ids.take(keys)
 
     yield search
