@@ -57,7 +57,7 @@ $(VENV)/.run: $(BIN)/python $(SOURCES)
 	touch $@
 
 $(VENV)/.test: $(BIN)/python $(SOURCES)
-	TAYLORANK_REQUIRE_NATIVE=1 $(INSTALL) --editable ".[report,torch,tune,test]"
+	TAYLORANK_REQUIRE_NATIVE=1 $(INSTALL) --editable ".[report,torch,tune,serve,test]"
 	touch $@ $(VENV)/.run
 
 clean:

@@ -32,6 +32,9 @@ BENCHMARKS = {
         "speed.single_requests",
         "Single requests against implicit: known and new users, similar items, explanations.",
     ),
+    "serving": Benchmark(
+        "speed.serving", "Requests per second and latency of `taylorank serve`, against FastAPI with implicit."
+    ),
     "evaluate": Benchmark("speed.evaluate", "Metrics of all users against implicit and NumPy."),
     "als": Benchmark("speed.als", "Seconds per sweep of RG² and iALS against implicit and irspack."),
     "growth": Benchmark("speed.growth", "Seconds per sweep for 1 to 50 M interactions."),

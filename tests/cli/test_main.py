@@ -38,6 +38,9 @@ def test_run_prints_a_table_and_writes_the_results(tmp_path, capsys):
     assert "RGX (RG×) has no row of its own: as a factor model it has the same solution as RG2" in said
     assert "by validation data of seeds 10 to 14 from ranges set by hand" in said
     assert results["machine"]["kernels"]
+    model = tmp_path / "a" / "rg2.tr"
+    assert f"explore the model: taylorank serve {model}" in shown.replace("\n", "")
+    assert [found.factors for found in tr.load(model).path([1, 4], [0.1])] == [1, 4]
     assert run("run", "--out", str(tmp_path / "b"), "--quiet", *small) == 0
     assert capsys.readouterr().out == ""
     again = json.loads((tmp_path / "b" / "results.json").read_text())

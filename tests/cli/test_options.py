@@ -10,7 +10,7 @@ from typing import get_args, get_type_hints
 import pytest
 from cyclopts import Parameter
 
-from taylorank.cli import compare, datasets, diagnose, evaluate, recommend, report, train, tune
+from taylorank.cli import compare, datasets, demo, diagnose, evaluate, recommend, report, serve, train, tune
 from taylorank.cli import run as run_command
 from tests.cli.command import run
 
@@ -23,6 +23,8 @@ COMMANDS = {
     ("recommend",): recommend.recommend,
     ("evaluate",): evaluate.evaluate,
     ("diagnose",): diagnose.diagnose,
+    ("serve",): serve.serve,
+    ("demo",): demo.demo,
     ("datasets", "list"): datasets.list_,
     ("datasets", "get"): datasets.get,
     ("datasets", "stats"): datasets.stats,

@@ -57,6 +57,8 @@ def test_recommend_to_all_writes_parquet(log, tmp_path, capsys):
         (("train", "LOG", "--out", "/proc/x/m.tr"), "cannot write"),
         (("recommend", "nowhere.tr", "--for-user", "1"), "no such file"),
         (("recommend", "LOG", "--for-user", "1"), "not a model"),
+        (("train", "LOG", "--out", "m.tr", "--model", "ials", "--path"), "--path keeps the SVD of rg2 or rgx"),
+        (("train", "LOG", "--out", "m.tr", "--path", "--no-seen"), "--path keeps the SVD of rg2 or rgx"),
         (("recommend", "LOG"), "give --for-user or --all"),
         (("recommend", "LOG", "--all"), "--all needs a file"),
     ],
@@ -68,6 +70,16 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, words, log, tmp_path, 
     assert words in complaint
     assert complaint.count("\n") == 1
     assert [p.name for p in tmp_path.iterdir()] == ["log.csv"]
+
+
+def test_a_model_can_keep_its_path(log, tmp_path):
+    assert run("train", str(log), "--factors", "4", "--out", str(tmp_path / "m.tr"), "--path") == 0
+    assert [model.factors for model in tr.load(tmp_path / "m.tr").path([2, 4], [0.1])] == [2, 4]
+
+
+def test_a_data_set_that_comes_with_the_library_is_trained_on_by_its_name(tmp_path):
+    assert run("train", "thesaurus", "--factors", "4", "--out", str(tmp_path / "m.tr"), "--quiet") == 0
+    assert "moon" in tr.load(tmp_path / "m.tr").items.values
 
 
 def test_unknown_users_are_named(tmp_path, capsys):

@@ -46,7 +46,7 @@ def test_counts_come_with_their_source(dataset):
 
 @every_set
 def test_files_have_an_address_a_loader_and_a_wellformed_checksum(dataset):
-    assert bool(dataset.files) == (dataset.loader is not None)
+    assert bool(dataset.files or dataset.packaged) == (dataset.loader is not None)
     for file in dataset.files:
         assert file.address.startswith("https://")
         assert file.address.endswith(file.name.rpartition("/")[2])

@@ -14,12 +14,14 @@ from taylorank import __version__
 from taylorank.cli import (
     compare,
     datasets,
+    demo,
     diagnose,
     evaluate,
     export,
     recommend,
     report,
     run,
+    serve,
     train,
     tune,
 )
@@ -37,6 +39,8 @@ Start with one of these:
     taylorank train ml-1m --out model.tr      fit a model and save it
     taylorank tune ml-1m --out model.tr       find good parameters first
     taylorank compare ml-1m --report r.html   find the best model
+    taylorank serve model.tr                  answer requests over HTTP
+    taylorank demo                            choose words, get words, in the browser
 """
 
 # Commands of earlier versions, and what does their work now.
@@ -70,6 +74,8 @@ app.command(recommend.recommend)
 app.command(evaluate.evaluate)
 app.command(export.export)
 app.command(diagnose.diagnose)
+app.command(serve.serve)
+app.command(demo.demo)
 app.command(datasets.app)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -68,7 +70,9 @@ def run(
     items: Annotated[int, Parameter(help="Number of items to generate.")] = 1000,
     interactions: Annotated[int, Parameter(help="Number of interactions to generate.")] = 60_000,
     core: Core = 5,
-    out: Annotated[Path, Parameter(help="Write results.json and report.html to this folder.")] = Path("taylorank-run"),
+    out: Annotated[Path, Parameter(help="Write results.json, report.html and the model rg2.tr to this folder.")] = Path(
+        "taylorank-run"
+    ),
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -89,6 +93,7 @@ def run(
         target = folder / "results.json"
         with atomic_path(target) as temporary:
             temporary.write_text(json.dumps(_document(data, results, seed), indent=2) + "\n")
+        explore = _save_model(results, folder / "rg2.tr")
         with console.status("drawing the report"):
             drawn = write_run_report(
                 data, results, folder / "report.html", random_state=seed, notes=_sentences(ABOUT_DATA)
@@ -96,7 +101,15 @@ def run(
     console.print(repr(data), markup=False)
     console.print(f"train {train.nnz:,}, validation {valid.nnz:,}, test {test.nnz:,} interactions\n")
     console.print(_table(results))
-    console.print("\n".join(("", *LEGEND, "", f"written: {target}", drawn)))
+    console.print("\n".join(("", *LEGEND, "", f"written: {target}", drawn, explore)))
+
+
+def _save_model(results: list[dict[str, Any]], target: Path) -> str:
+    """Keep the fitted RG2 with its path; return the line that names the command to explore it."""
+    model = next(result["fitted"] for result in results if result["model"] == RG2.__name__)
+    model.save(target, path=True)
+    first = "" if importlib.util.find_spec("fastapi") else "  (first: pip install 'taylorank[serve]')"
+    return f"explore the model: taylorank serve {shlex.quote(str(target))}{first}"
 
 
 def _sentences(lines: Sequence[str]) -> list[str]:

@@ -50,6 +50,14 @@ def train(
     seen: Annotated[
         bool, Parameter(help="Keep the users' interactions in the model file; --no-seen makes it smaller.")
     ] = True,
+    path: Annotated[
+        bool,
+        Parameter(
+            help="Keep the SVD of rg2 or rgx, so that the explorer can change rank and threshold.",
+            negative=(),
+            show_default=False,
+        ),
+    ] = False,
     seed: Seed = 0,
     quiet: Quiet = False,
     options: FileOptions = NO_OPTIONS,
@@ -67,13 +75,15 @@ def train(
     console = text_console(quiet)
     model = model or default_model(model_options)
     estimator = make_model(model, model_options, random_state=seed, options=set or [])
+    if path and not (seen and getattr(estimator, "has_path", False)):
+        raise ParameterError("--path keeps the SVD of rg2 or rgx", "use one of them, spectral, with the seen items")
     with output_folder(out.parent), threads(num_threads):
         interactions = open_data(data, cleaning=cleaning, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
         start = time.perf_counter()
         _fit(estimator, interactions, console, checkpoint)
-        estimator.save(out, with_seen=seen)
+        estimator.save(out, with_seen=seen, path=path)
         console.print(f"fitted {model} in {time.perf_counter() - start:.1f} s, written: {out}")
 
 

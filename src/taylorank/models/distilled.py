@@ -244,7 +244,15 @@ class Distilled(FactorModel, Recommender):
         folded = ranker_of(self.teacher_).for_histories(histories)
         return teacher_lists(folded, top=self.top, sharpness=self.sharpness)
 
-    def save(self, path: str | os.PathLike[str], *, with_seen: bool = True, keep_teacher: bool = False) -> None:
+    def save(
+        self,
+        file: str | os.PathLike[str],
+        /,
+        *,
+        with_seen: bool = True,
+        path: bool = False,
+        keep_teacher: bool = False,
+    ) -> None:
         """Write the model to one file, atomically; without its teacher unless `keep_teacher`.
 
         The teacher is large and serves two things only: without it `fold_in` teaches new users by their histories
@@ -255,9 +263,8 @@ class Distilled(FactorModel, Recommender):
         teacher = self.__dict__.get("teacher_") if keep_teacher else None
         if keep_teacher and teacher is None:
             raise ParameterError("this model has no teacher to keep", "fit it, or load a file that has one")
-        save_model(
-            self, path, with_seen=with_seen, parts={} if teacher is None else {"teacher_": without_users(teacher)}
-        )
+        parts = {} if teacher is None else {"teacher_": without_users(teacher)}
+        save_model(self, file, with_seen=with_seen, with_path=path, parts=parts)
 
 
 def _descent(plan: Plan, start: tuple[Floats, Floats], device: str) -> Any:

@@ -66,7 +66,7 @@ class SharedFoldIn:
 
     def rows(self, histories: Interactions) -> Floats:
         """Return P of each user, (B, K)."""
-        totals, shrinkage, context = self._weights(histories)
+        totals, shrinkage, context = self.weights(histories)
         scale = np.divide(shrinkage, totals, out=np.zeros_like(totals), where=totals > 0)
         rows, Q = used_items(histories.by_user, self.item_factors)
         right = gather_sum(rows, Q.astype(np.float64)) * scale[:, None] - np.outer(shrinkage, self.sums[0])
@@ -76,13 +76,13 @@ class SharedFoldIn:
     def contributions(self, history: Interactions, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """a_x (r_j / I_x) (Q_j − qᵀQ) B v, (n,)."""
         strengths = history.strengths.astype(np.float64)
-        _, shrinkage, context = self._weights(history)
+        _, shrinkage, context = self.weights(history)
         shares = shrinkage * strengths / strengths.sum()
         Q = self.item_factors[history.by_user.indices].astype(np.float64)
         added: NDArray[np.float64] = shares * ((Q - self.sums[0]) @ self.solved(vector[None], context)[0])
         return added
 
-    def _weights(self, data: Interactions) -> tuple[NDArray[np.float64], ...]:
+    def weights(self, data: Interactions) -> tuple[NDArray[np.float64], ...]:
         """I_x, a_x and c_x + κ; all 0 without history."""
         totals, c = context_weights(data, self.context_exponent)
         context = np.where(c > 0, c + self.score_penalty, 0.0)

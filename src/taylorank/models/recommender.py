@@ -207,14 +207,16 @@ class Recommender:
 
         return Distilled(self, factors, **others).fit(self.seen)
 
-    def save(self, path: str | os.PathLike[str], *, with_seen: bool = True) -> None:
+    def save(self, file: str | os.PathLike[str], /, *, with_seen: bool = True, path: bool = False) -> None:
         """Write the model to one file (safetensors with a JSON manifest, no pickle), atomically.
 
-        Without the seen items the file is smaller, and recommendations may repeat items of a user's history.
+        Without the seen items the file is smaller, and recommendations may repeat items of a user's history. With
+        `path` it also holds the SVD of a spectral fit, so that `path()` works after loading; it is then about twice
+        as large.
         """
         from taylorank.models.storage import save_model
 
-        save_model(self, path, with_seen=with_seen)
+        save_model(self, file, with_seen=with_seen, with_path=path)
 
     def export(self, kind: str, target: Any, **options: Any) -> Exported:
         """Write the vectors to a store ("faiss", "usearch", "pgvector", "qdrant", "parquet"), and measure its recall.

@@ -219,7 +219,10 @@ class RGFamily(Factors):
         self._learned("item_factors_")
         path: SpectralPath | None = self.__dict__.get("path_")
         if path is None and self.solver == "spectral":
-            raise ParameterError("a model read from a file has no SVD, which the path needs", "fit the model again")
+            raise ParameterError(
+                "this model has no SVD, which the path needs: it was updated, or read from a file without it",
+                "fit the model again, and save it with path=True",
+            )
         if path is None:
             raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         has_other_users = not self._trained_on.is_of(self.seen)  # after fold_in

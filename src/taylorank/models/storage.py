@@ -21,6 +21,7 @@ import taylorank
 from taylorank.data.storage import pack, unpack
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.parameters import OF_THE_MACHINE, parameter_names
+from taylorank.models.path_storage import pack_path, unpack_path
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
 from taylorank.output import atomic_path
@@ -32,12 +33,13 @@ Arrays = dict[str, NDArray[Any]]
 
 def save_model(
     model: Recommender,
-    path: str | os.PathLike[str],
+    file: str | os.PathLike[str],
     *,
     with_seen: bool,
+    with_path: bool = False,
     parts: Mapping[str, Recommender] | None = None,
 ) -> None:
-    """Write `model` to `path`; the file appears whole or not at all.
+    """Write `model` to `file`, which appears whole or not at all.
 
     `parts` are fitted models that it has as attributes, by their names; their arrays are called name/array.
     """
@@ -47,8 +49,11 @@ def save_model(
     for name, part in (parts or {}).items():
         arrays |= {f"{name}/{own}": value for own, value in _arrays(part, with_seen=True).items()}
         facts.setdefault("parts", {})[name] = _facts(part)
+    if with_path:
+        kept, facts["path"] = pack_path(model, with_seen=with_seen)
+        arrays |= _contiguous(kept)
     text = with_checksum(facts, arrays)
-    with atomic_path(path) as temporary:
+    with atomic_path(file) as temporary:
         save_file(arrays, str(temporary), metadata={"taylorank": text})
 
 
@@ -59,6 +64,10 @@ def _arrays(model: Recommender, with_seen: bool) -> Arrays:
     arrays["item_popularity"] = model.item_popularity
     for name in model.learned_shapes:
         arrays |= _plain(name, model._learned(name))
+    return _contiguous(arrays)
+
+
+def _contiguous(arrays: Mapping[str, Any]) -> Arrays:
     return {name: np.array(value, order="C", ndmin=1, copy=None) for name, value in arrays.items()}
 
 
@@ -106,7 +115,7 @@ def _checksum(facts: str, arrays: Mapping[str, NDArray[Any]]) -> str:
 def load(path: str | os.PathLike[str]) -> Recommender:
     """Read a model that `save` wrote; a damaged or foreign file is refused.
 
-    `path()` needs the decomposition that a fit makes, which files do not hold; all else works as before.
+    `path()` needs the decomposition that a fit makes, which files hold that were saved with `path=True`.
     """
     arrays, manifest = _read(Path(path))
     model = _restored(Path(path), arrays, manifest)
@@ -123,6 +132,10 @@ def _restored(path: Path, arrays: Arrays, manifest: Mapping[str, Any]) -> Recomm
         sizes = {"users": len(histories.users), "items": len(histories.items)}
         for name, axes in model.learned_shapes.items():
             setattr(model, name, _learned(arrays, name, axes, sizes))
+        if manifest.get("path") is not None:
+            model.__dict__["path_"] = unpack_path(
+                lambda name, axes: _learned(arrays, name, axes, sizes), manifest["path"], model._learned("proposal_")
+            )
         popularity = _learned(arrays, "item_popularity", ("items",), sizes)
         return model._for_others(
             histories, TrainingRecord(histories, popularity=popularity, fingerprint=manifest["data"])

@@ -34,6 +34,7 @@ __all__ = [
     "path",
     "published_split",
     "register",
+    "thesaurus",
 ]
 
 
@@ -57,6 +58,17 @@ def read(dataset: Dataset, located: Located, recipe: Cleaning) -> Interactions:
     data = _load(dataset, located, recipe)
     data = data.with_step(f"data set {dataset.name}, cleaning {recipe.name}, from {located.paths[0].parent}")
     return data if recipe.core is None else data.core(recipe.core)
+
+
+def thesaurus() -> Interactions:
+    """Return common words of the Moby Thesaurus: users are root words, items the words that belong to them.
+
+    It comes with the library, so that it is there offline; the ids are the words.
+
+    >>> "wave" in thesaurus().item_ids
+    True
+    """
+    return get("thesaurus")
 
 
 def published_split(

@@ -1,4 +1,4 @@
-"""Further data sets that are read from NAME.parquet in a data folder; they have no download here.
+"""Further data sets that are read from NAME.parquet in a data folder, or come with the library: no download here.
 
 "paper" applies the papers' rule to them: the 5-core for recommendation, the 20-core for links. Counts are those of
 the Parquet files.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from taylorank.data.datasets.entries import raw
 from taylorank.data.datasets.registry import Cleaning, Counts, Dataset
+from taylorank.data.datasets.word_pairs import word_pairs
 
 _COMPUTED = "computed from the file"
 
@@ -38,6 +39,16 @@ ENTRIES = (
             _core(20, Counts(23_040, 35_009, 1_895_603)),
         ),
         notes="the words are in moby-thesaurus-words.parquet",
+    ),
+    Dataset(
+        name="thesaurus",
+        title="Common words of the Moby Thesaurus: root word → related word; comes with taylorank",
+        citation="G. Ward. Moby Thesaurus II",
+        terms="public domain",
+        loader=word_pairs,
+        packaged="thesaurus.npz",
+        cleanings=(raw(Counts(6_602, 7_020, 403_614), _COMPUTED), _core(20, Counts(5_334, 5_451, 364_017))),
+        notes="a sample for demonstrations: the ids are the words themselves",
     ),
     Dataset(
         name="npm-deps-2016",

@@ -13,6 +13,8 @@ from taylorank.data.datasets.fetch import Progress, download
 from taylorank.data.datasets.registry import Dataset, File
 from taylorank.errors import DataError
 
+PACKAGED = Path(__file__).parent / "packaged"
+
 
 @dataclass(frozen=True)
 class Located:
@@ -38,6 +40,8 @@ def data_folders() -> list[Path]:
 
 def present(dataset: Dataset) -> Located | None:
     """Find the files of a data set without opening or downloading any."""
+    if dataset.packaged is not None:
+        return Located((PACKAGED / dataset.packaged,), is_parquet=False)
     for folder in [*data_folders(), cache_folder()]:
         for located in _candidates(dataset, folder):
             if all(path.is_file() for path in located.paths):
@@ -49,7 +53,7 @@ def locate(dataset: Dataset, *, progress: Progress | None = None) -> Located:
     """Find the files of a data set, or download them into the cache; refuse those with a wrong checksum."""
     located = present(dataset)
     if located is not None:
-        if not located.is_parquet:
+        if not located.is_parquet and dataset.packaged is None:
             _verify(dataset, located.paths)
         return located
     if not dataset.files:

@@ -63,8 +63,8 @@ class Cleaning:
 class Dataset:
     """A public data set. `rating` and `timestamp` name columns; `loader` reads the official files.
 
-    Without `files` there is no download: the set is read from NAME.parquet in a data folder. A set with
-    `has_split` was published as train and test.
+    Without `files` there is no download: the set is read from NAME.parquet in a data folder, unless it is
+    `packaged`: a file that comes with the library. A set with `has_split` was published as train and test.
     """
 
     name: str
@@ -75,6 +75,7 @@ class Dataset:
     homepage: str | None = None
     files: tuple[File, ...] = ()
     loader: Loader | None = None
+    packaged: str | None = None
     rating: str | None = None
     timestamp: str | None = None
     has_split: bool = False

@@ -1,0 +1,1 @@
+"""[serve] Saved models behind HTTP: recommendations, search, similar items, reload without a pause."""
