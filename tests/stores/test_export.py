@@ -201,3 +201,19 @@ def test_a_missing_package_is_named_with_its_extra(model, tmp_path, monkeypatch)
             with pytest.raises(MissingExtraError, match=rf"is not installed; pip install 'taylorank\[{kind}\]'"):
                 model.export(kind, tmp_path / "shop")
     assert not list(tmp_path.iterdir())
+
+
+def test_new_users_and_nobody(model, tmp_path):
+    visitors = model.fold_in([("a", 20), ("a", 30), ("b", 40)])
+    found = visitors.export("parquet", tmp_path / "visitors")
+    assert (found.users, found.measured.users, found.measured.recall) == (2, 2, 1.0)
+    nobody = model.fold_in([("a", 20)])
+    nobody.user_factors_ = np.zeros_like(nobody.user_factors)
+    found = nobody.export("parquet", tmp_path / "nobody")
+    assert (found.users, found.left_out_users, found.measured) == (0, 1, None)
+    assert pl.read_parquet(tmp_path / "nobody" / "users.parquet").shape == (0, 2)
+
+
+def test_a_model_from_a_file_without_histories_is_exported(model, tmp_path):
+    model.save(tmp_path / "m.tr", with_seen=False)
+    assert tr.load(tmp_path / "m.tr").export("parquet", tmp_path / "shop").measured.recall == 1.0

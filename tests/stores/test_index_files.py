@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import numpy as np
 import polars as pl
 import pytest
 
+import taylorank as tr
 from taylorank.errors import ParameterError
 
 pytestmark = pytest.mark.filterwarnings("ignore:builtin type .* has no __module__ attribute:DeprecationWarning")  # SWIG
@@ -82,3 +84,15 @@ def test_the_number_of_threads_of_faiss_is_left_alone(model, tmp_path):
     before = faiss.omp_get_max_threads()
     model.export("faiss", tmp_path / "shop", sample=3)
     assert faiss.omp_get_max_threads() == before
+
+
+def test_small_scores_survive_the_distances_of_usearch(model, tmp_path):
+    usearch = pytest.importorskip("usearch.index")
+    shrunk = tr.IALS(16, iterations=2).fit(model.seen)
+    shrunk.item_factors_ = shrunk.item_factors * np.float32(1e-9)
+    found = exported(shrunk, "usearch", tmp_path / "shop")
+    assert found.measured.recall > 0.99
+    longest = json.loads((tmp_path / "shop" / "export.json").read_text())["longest"]
+    best = usearch.Index.restore(str(tmp_path / "shop" / "items.usearch")).search(user_vector(tmp_path / "shop", 17), 5)
+    scores = shrunk.recommend([17], 5, seen=[])[1][0]
+    np.testing.assert_allclose(longest * (1 - best.distances), scores, rtol=1e-4)

@@ -20,9 +20,9 @@ ITEMS, USERS = "items.parquet", "users.parquet"
 
 @contextmanager
 def export_folder(
-    target: str | os.PathLike[str], catalogue: Catalogue, settings: Settings, kind: str
+    target: str | os.PathLike[str], catalogue: Catalogue, settings: Settings, kind: str, **more: float
 ) -> Iterator[Path]:
-    """Yield a folder that takes the place of `target` when all is written; it says what it holds."""
+    """Yield a folder that takes the place of `target` when all is written; export.json says what it holds."""
     document = {
         "kind": kind,
         "index": settings.index,
@@ -30,6 +30,7 @@ def export_folder(
         "dimensions": catalogue.dimensions,
         "items": len(catalogue.items),
         "keys": "ids" if catalogue.items.has_integer_keys else "rows",
+        **more,
     }
     with atomic_folder(target, replaces=DESCRIPTION if settings.overwrite else None) as folder:
         (folder / DESCRIPTION).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

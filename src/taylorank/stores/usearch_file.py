@@ -1,4 +1,8 @@
-"""usearch: one file of a graph (HNSW) that `usearch.index.Index.restore` opens, with a table of ids beside it."""
+"""usearch: one file of a graph (HNSW) that `usearch.index.Index.restore` opens, with a table of ids beside it.
+
+usearch keeps 1 − u·w in single precision, where scores of 10⁻⁴ lose most of their digits. So w is divided by the length
+L of the longest, which export.json has: the score is L (1 − distance).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.stores.catalogue import Catalogue, Floats
@@ -23,7 +28,8 @@ def write(catalogue: Catalogue, target: Any, settings: Settings) -> Written:
     """Build the graph and write it to the folder `target`; its keys are the ids, or rows of items.parquet."""
     from usearch.index import Index
 
-    with export_folder(target, catalogue, settings, "usearch") as folder:
+    longest = _longest(catalogue)
+    with export_folder(target, catalogue, settings, "usearch", longest=longest) as folder:
         index = Index(
             ndim=catalogue.dimensions,
             metric=METRICS[catalogue.metric],
@@ -32,11 +38,16 @@ def write(catalogue: Catalogue, target: Any, settings: Settings) -> Written:
             expansion_add=BUILD_LIST,
             expansion_search=SEARCH_LIST,
         )
-        index.add(catalogue.items.keys.astype("uint64"), catalogue.items.vectors)
+        index.add(catalogue.items.keys.astype("uint64"), catalogue.items.vectors / np.float32(longest))
         index.save(str(folder / INDEX))
         item_table(catalogue).write_parquet(folder / ITEMS)
         write_users(folder, catalogue, settings)
     return Written(str(target), sizes(Path(target), INDEX, ITEMS))
+
+
+def _longest(catalogue: Catalogue) -> float:
+    """The length of the longest item vector, 1 if all are 0."""
+    return float(np.linalg.norm(catalogue.items.vectors.astype(np.float64), axis=1).max()) or 1.0
 
 
 @contextmanager
