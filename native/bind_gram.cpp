@@ -52,6 +52,7 @@ void bind(nb::module_& module) {
         "gram",
         [](Matrix<const T> rows, Matrix<double> out, const std::string& level, int threads) {
             const nb::gil_scoped_release unlocked;
+            require_arrays(threads, rows, out);
             if (out.shape(0) != rows.shape(1) || out.shape(1) != rows.shape(1))
                 throw std::invalid_argument("out is not square with one row per column of rows");
             const auto width = static_cast<std::int64_t>(rows.shape(1));
@@ -89,6 +90,7 @@ void bind_gram(nb::module_& module) {
         "inverse",
         [](Matrix<const double> matrix, Matrix<double> out, const std::string& level, int threads) {
             const nb::gil_scoped_release unlocked;
+            require_arrays(threads, matrix, out);
             if (matrix.shape(0) != matrix.shape(1) || out.shape(0) != matrix.shape(0) ||
                 out.shape(1) != matrix.shape(0))
                 throw std::invalid_argument("matrix and out are not square and of one size");

@@ -65,6 +65,8 @@ void bind(nb::module_& module) {
            std::optional<Vector<T>> tilt_scales, std::optional<Matrix<T>> start, Output<T> out,
            const std::string& method, std::int64_t steps, std::int64_t block, const std::string& level, int threads) {
             const nb::gil_scoped_release unlocked;
+            require_arrays(threads, indptr, indices, weights, targets, factors, gram, background, regularization,
+                           offsets, direction, tilt_rows, tilt_mean, tilt_scales, start, out);
             const Rows rows{indptr.data(), static_cast<std::int64_t>(indptr.shape(0)) - 1};
             const auto nnz = static_cast<std::int64_t>(indices.shape(0));
             check_rows(rows, nnz);

@@ -29,6 +29,7 @@ void bind(nb::module_& module) {
         "small_product",
         [](Matrix<const T> rows, Matrix<const T> basis, Matrix<T> out, const std::string& level, int threads) {
             const nb::gil_scoped_release unlocked;
+            require_arrays(threads, rows, basis, out);
             if (out.shape(0) != rows.shape(0) || out.shape(1) > basis.shape(1) || rows.shape(1) > basis.shape(0) ||
                 basis.shape(1) % padded_to != 0)
                 throw std::invalid_argument("rows, basis and out do not fit");

@@ -38,6 +38,7 @@ void bind_gather_sum(nb::module_& module) {
            std::optional<Vector<const T>> weights, Matrix<T> out, const std::string& level, int threads,
            std::int64_t chunk_items, std::int64_t band_rows) {
             const nb::gil_scoped_release unlocked;
+            require_arrays(threads, indptr, indices, factors, weights, out);
             const Rows rows{indptr.data(), static_cast<std::int64_t>(indptr.shape(0)) - 1};
             check_rows(rows, static_cast<std::int64_t>(indices.shape(0)));
             if (weights && weights->shape(0) != indices.shape(0))
@@ -64,6 +65,7 @@ void bind_nonzero_scores(nb::module_& module) {
         [](Vector<const std::int64_t> indptr, Vector<const std::int32_t> indices, Matrix<const T> users,
            Matrix<const T> items, Vector<T> out, const std::string& level, int threads, std::int64_t chunk_items) {
             const nb::gil_scoped_release unlocked;
+            require_arrays(threads, indptr, indices, users, items, out);
             const Rows rows{indptr.data(), static_cast<std::int64_t>(indptr.shape(0)) - 1};
             check_rows(rows, static_cast<std::int64_t>(indices.shape(0)));
             if (static_cast<std::int64_t>(users.shape(0)) != rows.count || users.shape(1) != items.shape(1))
@@ -120,6 +122,7 @@ void bind_top_k(nb::module_& module) {
             [](ItemPanels* place, Matrix<const float> factors, std::optional<Vector<const std::int32_t>> chosen,
                const std::string& level, int threads) {
                 const nb::gil_scoped_release unlocked;
+                require_arrays(threads, factors, chosen);
                 new (place) ItemPanels(factors.data(), item_count(factors.shape(0)),
                                        static_cast<std::int64_t>(factors.shape(1)),
                                        chosen ? chosen->data() : nullptr,
@@ -135,6 +138,7 @@ void bind_top_k(nb::module_& module) {
            std::optional<Vector<const std::int64_t>> seen_indptr, std::optional<Vector<const std::int32_t>> seen_items,
            Matrix<std::int64_t> ids, Matrix<float> scores, int threads, std::int64_t tile_users) {
             const nb::gil_scoped_release unlocked;
+            require_arrays(threads, users, scales, offsets, allowed, seen_indptr, seen_items, ids, scores);
             if (static_cast<std::int64_t>(users.shape(1)) != items.width)
                 throw std::invalid_argument("users and items differ in width");
             const TopK problem{users.data(),
@@ -157,6 +161,7 @@ void bind_top_k(nb::module_& module) {
         [](Matrix<const float> given, Matrix<std::int64_t> ids, Matrix<float> scores, const std::string& level,
            int threads) {
             const nb::gil_scoped_release unlocked;
+            require_arrays(threads, given, ids, scores);
             const TopKScores problem{given.data(),
                                      static_cast<std::int64_t>(given.shape(0)),
                                      item_count(given.shape(1)),

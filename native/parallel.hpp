@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -32,14 +35,27 @@ class WithoutSubnormals {
     WithoutSubnormals& operator=(const WithoutSubnormals&) = delete;
 };
 
+inline void require_threads(int threads) {
+    if (threads < 1) throw std::invalid_argument("threads is less than 1");
+}
+
 // Calls task(worker, i) once for each i < count, in any order; `worker` < `threads` names the thread, so that each
-// may own some memory; `task` must not throw.
+// may own some memory. What a task throws is thrown again here, when all threads have ended; tasks not begun are left.
 template <class Task>
 void parallel_for_workers(std::int64_t count, int threads, const Task& task) {
+    require_threads(threads);
     std::atomic<std::int64_t> next{0};
+    std::exception_ptr thrown;
+    std::mutex one_at_a_time;
     const auto work = [&](std::int64_t worker) {
         const WithoutSubnormals flushed;
-        for (std::int64_t i = next++; i < count; i = next++) task(worker, i);
+        try {
+            for (std::int64_t i = next++; i < count; i = next++) task(worker, i);
+        } catch (...) {
+            const std::lock_guard<std::mutex> held(one_at_a_time);
+            if (!thrown) thrown = std::current_exception();
+            next = count;
+        }
     };
     const std::int64_t helpers = std::min<std::int64_t>(threads, count) - 1;
     std::vector<std::thread> pool;
@@ -51,9 +67,10 @@ void parallel_for_workers(std::int64_t count, int threads, const Task& task) {
     }
     work(0);
     for (std::thread& helper : pool) helper.join();
+    if (thrown) std::rethrow_exception(thrown);
 }
 
-// Calls task(0), …, task(count - 1) once each, in any order; `task` must not throw.
+// Calls task(0), …, task(count - 1) once each, in any order; throws what a task throws.
 template <class Task>
 void parallel_for(std::int64_t count, int threads, const Task& task) {
     parallel_for_workers(count, threads, [&](std::int64_t, std::int64_t i) { task(i); });

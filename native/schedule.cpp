@@ -37,7 +37,7 @@ std::int64_t default_band_rows(const GatherSum<T>& problem) {
 // band again.
 template <class T>
 void gather_sum_in_bands(const GatherSum<T>& problem, GatherSumBands<T> kernel, std::int64_t band_rows, int threads) {
-    const std::int64_t items = problem.rows.items(), parts = std::min<std::int64_t>(4 * threads, problem.rows.count);
+    const std::int64_t items = problem.rows.items(), parts = std::min<std::int64_t>(std::int64_t{4} * threads, problem.rows.count);
     std::atomic<bool> in_range{true};
     parallel_for(parts, threads, [&](std::int64_t c) {
         const Chunk chunk = chunk_between(problem.rows, items * c / parts, items * (c + 1) / parts);

@@ -139,7 +139,7 @@ void run_tile(const TopK& p, const ItemPanels& items, std::int64_t first, std::i
 template <class Task>
 void parallel_workers(std::int64_t count, std::int64_t workers, const Task& task) {
     std::atomic<std::int64_t> next{0};
-    parallel_for(workers, static_cast<int>(workers), [&](std::int64_t worker) {
+    parallel_for(workers, std::max(1, static_cast<int>(workers)), [&](std::int64_t worker) {
         for (std::int64_t i = next++; i < count; i = next++) task(worker, i);
     });
 }

@@ -13,7 +13,7 @@ from rich.console import Console
 from research.bench import BENCHMARKS, run_benchmark
 from research.output import provenance, write_json
 from taylorank.cli.options import command_line
-from taylorank.output import output_folder
+from taylorank.output import output_file
 
 PROGRAM = "python -m research.bench"
 # Options are the parameters of `run`; these are given here: a file that a study writes by itself, so that it can
@@ -50,7 +50,7 @@ def bench(
         return
     _, given, left = app.parse_args(tokens, exit_on_error=False, print_error=False)
     own = {"file": json, "command": command_line(), "log_line": lambda line: console.print(line, markup=False)}
-    with nullcontext() if json is None else output_folder(json.parent):
+    with nullcontext() if json is None else output_file(json):
         record, lines = run_benchmark(tokens[0], *given.args, **given.kwargs, **{name: own[name] for name in left})
         if json is not None and "file" not in left:
             write_json(json, {**provenance(command_line()), **record})

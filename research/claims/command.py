@@ -19,7 +19,7 @@ from research.claims.seeds import steady_claims, varying
 from research.papers import PAPERS, is_cited
 from taylorank.cli.options import command_line
 from taylorank.data.shuffle import check_seed
-from taylorank.output import output_folder
+from taylorank.output import output_file
 
 VERDICT_WIDTH = max(map(len, VERDICTS))
 STYLES = dict(zip(VERDICTS, ("green", "yellow", "red", "magenta", "dim"), strict=True))
@@ -59,7 +59,7 @@ def claims(
         if varying(wanted, seeds=seeds, log_line=lambda line: console.print(line, markup=False)):
             sys.exit(1)
         return
-    with nullcontext() if json is None else output_folder(json.parent):
+    with nullcontext() if json is None else output_file(json):
         records = _run(chosen, seed, console)
         if json is not None:
             write_claims(json, records, command=command_line(), seed=seed)

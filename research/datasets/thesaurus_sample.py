@@ -1,6 +1,6 @@
 r"""The sample of the Moby Thesaurus that comes with taylorank: words that people know, and what belongs to them.
 
-    python -m research.datasets.thesaurus_sample moby-thesaurus.parquet moby-thesaurus-words.parquet \
+    python -m research.datasets moby-thesaurus.parquet moby-thesaurus-words.parquet \
         --common english-words.10 --common english-words.20 --wider english-words.35
 
 Both sides are single words in lower case. Kept are the words of the `common` lists, those of the `wider` list that many
@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 from cyclopts import App, Parameter
 
-from taylorank.cli.app import run_app
 from taylorank.data import Interactions, read_interactions
 from taylorank.data.datasets.places import PACKAGED
 from taylorank.data.datasets.word_pairs import pack_pairs
@@ -34,7 +33,14 @@ LEFT_OUT = [
     *"retard sissy slattern tramp wench".split(),
 ]
 
-app = App(name="python -m research.datasets.thesaurus_sample", help_format="plaintext")
+app = App(
+    name="python -m research.datasets",
+    help="Make the sample of the Moby Thesaurus that comes with the package.\n\n"
+    "Example: python -m research.datasets moby-thesaurus.parquet moby-thesaurus-words.parquet",
+    help_format="plaintext",
+    version_flags=(),
+    suppress_keyboard_interrupt=False,
+)
 
 
 @app.default
@@ -99,7 +105,3 @@ def _pairs_of_words(pairs: Path, words: Path) -> pl.DataFrame:
 
 def _lines(files: list[Path]) -> set[str]:
     return {word for file in files for word in file.read_text("latin-1").split()}
-
-
-if __name__ == "__main__":
-    run_app(app, program=app.name[0])

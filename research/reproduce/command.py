@@ -22,7 +22,7 @@ from taylorank.cli.datasets import download_bar
 from taylorank.cli.options import comma_separated, command_line
 from taylorank.cli.results import table_console
 from taylorank.errors import ParameterError
-from taylorank.output import output_folder
+from taylorank.output import output_file
 from taylorank.report.record import Record
 from taylorank.report.words import lead_sentence
 from taylorank.selection import Comparison
@@ -72,7 +72,7 @@ def reproduce(
     with ExitStack() as folders:
         for file in (json, joint):
             if file is not None:
-                folders.enter_context(output_folder(file.parent))
+                folders.enter_context(output_file(file))
         found = list(others)
         if chosen:
             with download_bar(table.dataset, quiet) as progress:

@@ -9,14 +9,33 @@ from __future__ import annotations
 import sys
 import warnings
 
+LONGEST = 800  # characters of a cause or of a remedy; values and file names can be of any length
+
+
+def shortened(text: str) -> str:
+    r"""Return text in one line of what can be printed, without its middle if it is long.
+
+    >>> shortened("a\nb\0"), len(shortened("x" * 10_000))
+    ('a b\\x00', 800)
+    """
+    text = _without_middle(text)
+    if text.isprintable():
+        return text
+    shown = (c if c.isprintable() else " " if c.isspace() else c.encode("unicode_escape").decode() for c in text)
+    return _without_middle("".join(shown))
+
+
+def _without_middle(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 200]} … {text[-197:]}"
+
 
 class TaylorankError(Exception):
     """An error that a user can correct. `str(error)` is one line: cause, then remedy."""
 
     def __init__(self, cause: str, remedy: str = "") -> None:
-        self.cause = cause
-        self.remedy = remedy
-        super().__init__(f"{cause}; {remedy}" if remedy else cause)
+        self.cause = shortened(cause)
+        self.remedy = shortened(remedy)
+        super().__init__(f"{self.cause}; {self.remedy}" if remedy else self.cause)
 
     def __reduce__(self) -> tuple[type[TaylorankError], tuple[str, str]]:
         return type(self), (self.cause, self.remedy)
@@ -61,13 +80,25 @@ class TrainingWarning(UserWarning):
     """Training continues, but not quite with the parameters given."""
 
 
+def shown(value: object) -> str:
+    """Return `repr(value)`, also of an integer that Python refuses to write in decimal.
+
+    >>> shown("a"), shown(10**5000)
+    ("'a'", 'an integer of 16610 bits')
+    """
+    try:
+        return repr(value)
+    except ValueError:
+        return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+
+
 def in_one_line(error: BaseException) -> str:
     """Return what an error says, and its kind if it is none of the above.
 
     >>> in_one_line(RuntimeError("out of luck")), in_one_line(DataError("no rows", "give some"))
     ('RuntimeError: out of luck', 'no rows; give some')
     """
-    text = " ".join(str(error).split())
+    text = shortened(" ".join(str(error).split()))
     return text if isinstance(error, TaylorankError) else f"{type(error).__name__}: {text}".rstrip(": ")
 
 

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taylorank.errors import DataError
+from taylorank.part_files import open_part, remove_leftovers
+
+NOT_HERE = "choose a folder you can write to"
+NO_ROOM = "check the folder and free space"
+OF_RUST = re.compile(r"\(os error (\d+)\)")  # how libraries written in Rust end the message of a system error
 
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; move it there only if the block succeeds.
+    """Yield a temporary path beside `path`; move it there only if the block succeeds, and wait until it is on disk.
+
+    A link is followed, and a file that is replaced keeps its mode. A device or a pipe cannot be replaced: what was
+    written is then copied into it.
 
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
@@ -23,38 +33,133 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> target.read_text()
     'whole'
     """
-    target = Path(path)
+    with _errors_named(path):
+        target, before = _place(path)
+        if before is not None and not stat.S_ISREG(before.st_mode):
+            with _copied_into(target) as temporary:
+                yield temporary
+            return
+        remove_leftovers(target)
+        handle, temporary = open_part(target)
+        try:
+            yield temporary
+            _settle(temporary, before)
+            os.replace(temporary, target)
+            _sync(target.parent)
+        finally:
+            os.close(handle)  # ends the lock
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise one line in place of a system error, also of one that a library has wrapped in its own."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    except OSError as error:
-        raise DataError(f"cannot write {target}: {error.strerror}", "choose a folder you can write to") from error
+        yield
+    except DataError:
+        raise
+    except Exception as error:
+        reason = _system_reason(error)
+        if reason is None:
+            raise
+        remedy = NOT_HERE if isinstance(error, PermissionError | FileNotFoundError) else NO_ROOM
+        raise DataError(f"cannot write {_shown(path)}: {reason}", remedy) from error
+
+
+def _system_reason(error: Exception) -> str | None:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if code := OF_RUST.search(str(error)):
+        return os.strerror(int(code[1]))
+    return " ".join(str(error).split()) if isinstance(error, OSError) else None
+
+
+def _place(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
+    """Return where to write, links followed, and what stands there now."""
+    _refuse_nul(path)
+    try:
+        before = os.stat(path)
+    except FileNotFoundError:
+        before = None
+    if before is not None and stat.S_ISDIR(before.st_mode):
+        raise DataError(f"{_shown(path)} is a folder", "give the name of a file")
+    if before is not None and not stat.S_ISREG(before.st_mode):
+        return Path(path), before  # /dev/stdout is a link that leads to no path
+    return Path(os.path.realpath(path)), before
+
+
+def _refuse_nul(path: str | os.PathLike[str]) -> None:
+    if "\0" in os.fspath(path):
+        raise DataError(f"{_shown(path)} is no file name", "leave out the character NUL")
+
+
+def _shown(path: str | os.PathLike[str]) -> str:
+    text = " ".join(os.fspath(path).replace("\0", "␀").split("\n"))
+    return text if len(text) <= 200 else f"{text[:100]}…{text[-60:]}"
+
+
+@contextmanager
+def _copied_into(target: Path) -> Iterator[Path]:
+    handle, name = tempfile.mkstemp(suffix=target.suffix)
     os.close(handle)
-    temporary = Path(name)
     try:
-        yield temporary
-        # mkstemp makes the file private; give it the permissions an ordinary new file would have
+        yield Path(name)
+        with open(name, "rb") as source, open(os.open(target, os.O_WRONLY), "wb") as special:
+            shutil.copyfileobj(source, special)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _settle(temporary: Path, before: os.stat_result | None) -> None:
+    """Give the file the mode and owner of the one it replaces, else those of a new file, and write it to the disk."""
+    if before is not None:
+        with suppress(OSError):  # only root may give files away
+            os.chown(temporary, before.st_uid, before.st_gid)
+        temporary.chmod(stat.S_IMODE(before.st_mode))
+    else:
         umask = os.umask(0)
         os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise DataError(
-            f"cannot write {target}: {error.strerror or error}", "check the folder and free space"
-        ) from error
+        temporary.chmod(0o666 & ~umask)  # mkstemp makes it private
+    _sync(temporary)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or a folder's list of files, is on the disk; for folders some file systems cannot do it."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError:
+        if not path.is_dir():
+            raise
     finally:
-        temporary.unlink(missing_ok=True)
+        os.close(handle)
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
     """Find out before the work whether a file can be written to `path`."""
-    target = Path(path)
-    if target.is_dir():
-        raise DataError(f"{target} is a folder", "give the name of a file")
-    try:
+    with _errors_named(path):
+        target, before = _place(path)
+        if before is not None and not stat.S_ISREG(before.st_mode):
+            if not os.access(target, os.W_OK):
+                raise DataError(f"cannot write {_shown(path)}: no permission", "choose another file")
+            return
+        remove_leftovers(target)
         with tempfile.TemporaryFile(dir=target.parent):
             pass
-    except OSError as error:
-        raise DataError(f"cannot write {target}: {error.strerror}", "choose a folder you can write to") from error
+
+
+@contextmanager
+def output_file(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Make the folder of the file `path`, finding out before the work whether the file can be written."""
+    with _errors_named(path):
+        target, before = _place(path)
+    if before is None:
+        with output_folder(target.parent):
+            check_place(path)
+            yield
+    else:
+        check_place(path)
+        yield
 
 
 @contextmanager
@@ -86,25 +191,23 @@ def atomic_folder(path: str | os.PathLike[str], *, replaces: str | None = None) 
 
     A folder that is there is refused, unless it holds a file named `replaces`: then it gives way at the end.
     """
-    target = Path(path)
-    _check_free(target, replaces)
-    try:
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
-    except OSError as error:
-        raise DataError(f"cannot write {target}: {error.strerror}", "choose a folder you can write to") from error
-    try:
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o777 & ~umask)
-        _check_free(target, replaces)
-        _move(temporary, target)
-    except OSError as error:
-        raise DataError(
-            f"cannot write {target}: {error.strerror or error}", "check the folder and free space"
-        ) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with _errors_named(path):
+        _refuse_nul(path)
+        target = Path(os.path.realpath(path))
+        _check_free(path, replaces)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent))
+        try:
+            yield temporary
+            for file in temporary.rglob("*"):
+                _sync(file)
+            umask = os.umask(0)
+            os.umask(umask)
+            temporary.chmod(0o777 & ~umask)  # mkdtemp makes it private
+            _check_free(path, replaces)
+            _move(temporary, target)
+            _sync(target.parent)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _move(folder: Path, target: Path) -> None:
@@ -122,10 +225,13 @@ def _move(folder: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _check_free(target: Path, replaces: str | None) -> None:
+def _check_free(path: str | os.PathLike[str], replaces: str | None) -> None:
+    target = Path(path)
     if not target.exists():
         return
     if replaces is None:
-        raise DataError(f"{target} is there already", "choose another name, or overwrite it")
+        raise DataError(f"{_shown(path)} is there already", "choose another name, or overwrite it")
     if not (target / replaces).is_file():
-        raise DataError(f"{target} is not what an earlier run wrote", "choose another name, or remove it yourself")
+        raise DataError(
+            f"{_shown(path)} is not what an earlier run wrote", "choose another name, or remove it yourself"
+        )

@@ -5,16 +5,18 @@ The descriptions of its parts are read without torch; a part itself is imported 
 
 from __future__ import annotations
 
+import copy
 import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from taylorank.errors import MissingExtraError, ParameterError
 
 DEVICES = ("auto", "cpu", "cuda")
+Model = TypeVar("Model")
 
 
 def require_torch() -> None:
@@ -35,7 +37,7 @@ def uses_cuda(device: str) -> bool:
 
     Where there is no driver, torch is not imported to find out.
     """
-    if device not in DEVICES:
+    if not isinstance(device, str) or device not in DEVICES:
         raise ParameterError(f"device={device!r} is unknown", f"choose from {', '.join(DEVICES)}")
     driver = Path("/dev/nvidiactl").exists() or sys.platform == "win32"
     there = driver and importlib.util.find_spec("torch") is not None
@@ -48,6 +50,23 @@ def uses_cuda(device: str) -> bool:
 def torch_device(device: str) -> str | None:
     """Return the device of torch to compute on, "cuda"; None: with NumPy, on the CPU."""
     return "cuda" if uses_cuda(device) else None
+
+
+def on_device(model: Model, device: str | None) -> Model:
+    """Return the model with its parameter `device` set to this: a copy, which shares what was learned.
+
+    It is the model itself if `device` is None or its own, or if it has no such parameter: it computes where it always
+    does. A device that is unknown or not there is refused in any case.
+    """
+    if device is None:
+        return model
+    uses_cuda(device)
+    params = model.get_params() if hasattr(model, "get_params") else {}
+    if params.get("device", device) == device:
+        return model
+    other: Any = copy.copy(model)
+    other.set_params(device=device)
+    return other  # type: ignore[no-any-return]
 
 
 def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:

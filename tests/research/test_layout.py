@@ -7,7 +7,7 @@ import pytest
 from research.places import HERE
 
 RESEARCH = HERE.root / "research"
-COMMANDS = ("bench", "claims", "comparisons", "pages", "reproduce")
+COMMANDS = ("attack", "bench", "claims", "comparisons", "datasets", "pages", "reproduce")
 MOST_BYTES = 3_000_000
 
 

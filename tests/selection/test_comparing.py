@@ -334,3 +334,18 @@ def test_peers_take_part_under_their_names(data):
         alone = PEERS[name](**run["params"], random_state=0).fit(parts.train)
         assert run["metrics"]["ndcg@10"] == pytest.approx(parts.evaluate(alone, "test")["ndcg@10"], rel=1e-3)
         assert [point["step"] for point in run["convergence"]][-1] == 16
+
+
+def test_ranks_that_the_data_does_not_have_are_cut_with_a_word(tmp_path):
+    data, file = tr.planted(80, 25, interactions=900, random_state=1), tmp_path / "c.json"
+    models = {"mine": tr.RG2(500), "ials": tr.IALS(4)}
+    found = compare(data, models, seeds=(0,), trials=0, file=file)
+    word = "mine: ranks above 25, the smaller side of the data, were cut to it."
+    assert found.record["notes"] == [word]
+    assert not any(run["error"] for run in found.record["runs"])
+    again = compare(data, models, seeds=(0, 1), trials=0, file=file)
+    assert again.record["notes"] == [word]
+    tuned = compare(data, models, seeds=(0,), trials=1, spaces={"mine": {"regularization": Choice((0.2,))}})
+    assert tuned.record["notes"] == [word]
+    assert not any(run["error"] for run in tuned.record["runs"])
+    assert "notes" not in compare(data, {"small": tr.RG2(5)}, seeds=(0,), trials=0).record

@@ -8,9 +8,19 @@ import pytest
 from taylorank import losses
 from taylorank.data import planted
 from taylorank.errors import ParameterError
+from taylorank.models import RG2, WRMF, Popularity
 from taylorank.registry import MODELS
 from taylorank.selection import SPACES, Choice, Range
-from taylorank.selection.spaces import cut_ranks, described, lattice, neural_space, own_values, within
+from taylorank.selection.spaces import (
+    cut_lines,
+    cut_model,
+    cut_ranks,
+    described,
+    lattice,
+    neural_space,
+    own_values,
+    within,
+)
 from taylorank.training import Neural
 
 
@@ -91,3 +101,17 @@ def test_every_model_with_factors_is_offered_the_same_ranks():
     assert len(set(offered.values())) == 1
     train = planted(60, 30, interactions=600)
     assert cut_ranks(SPACES["ials"], train)["factors"].values == (8, 16, 30)
+    assert cut_ranks({"factors": Range(4, 100, integer=True)}, train) == {"factors": Range(4, 30, integer=True)}
+    assert cut_ranks({"factors": Choice(("auto", 100))}, train) == {"factors": Choice(("auto", 100))}
+
+
+def test_ranks_that_are_not_searched_are_cut_where_more_are_refused():
+    train, word = planted(60, 30, interactions=600), "ranks above 30, the smaller side of the data, were cut to it"
+    model = RG2(100)
+    assert cut_model(model, train).factors == 30
+    assert model.factors == 100
+    assert cut_lines({}, model, train) == cut_lines({"factors": Choice((20, 31))}, model, train) == [word]
+    for same in (RG2(30), WRMF(100), Popularity()):
+        assert cut_model(same, train) is same
+        assert cut_lines({}, same, train) == []
+    assert cut_lines({"factors": Choice((20, 30))}, model, train) == []

@@ -193,3 +193,22 @@ def test_an_interrupted_last_fit_keeps_what_was_found(small_parts, monkeypatch):
 def test_a_space_of_plain_lists_is_refused(small_parts):
     with pytest.raises(ParameterError, match="factors"):
         tune("rg2", *small_parts[:2], space={"factors": [2, 4]})
+
+
+@pytest.mark.parametrize("solver", ["spectral", "als"])
+@pytest.mark.parametrize(
+    "part", [{}, {"factors": Choice((100, 200))}, {"factors": Range(100, 200, integer=True)}], ids=str
+)
+def test_ranks_that_the_data_does_not_have_are_cut_with_a_word(small_parts, solver, part):
+    train, valid, _ = small_parts
+    model = tr.RG2(500, solver=solver, iterations=3)
+    found = tr.tune(model, train, valid, space={**part, "regularization": Choice((0.2, 0.3))}, trials=4, refit=True)
+    assert found.model.factors <= 120
+    assert not [trial for trial in found.trials if trial.status == "failed"]
+    assert "ranks above 120, the smaller side of the data, were cut to it" in found.advice
+    assert not any("search above 200" in line or "search above 120" in line for line in found.advice)
+    assert model.factors == 500
+    with pytest.raises(ParameterError, match="factors=500 exceeds the smaller side of the data"):
+        model.fit(train)
+    within = tr.tune(tr.RG2(20), train, valid, space={"factors": Choice((10, 20))})
+    assert not any("were cut" in line for line in within.advice)

@@ -121,7 +121,7 @@ def test_a_fault_is_logged_and_not_shown(serve, monkeypatch, caplog, target):
         raise RuntimeError("/secret/path/model.tr")
 
     monkeypatch.setattr("taylorank.serving.recommending.query_of", broken)
-    monkeypatch.setattr("taylorank.serving.routes._facts", broken)
+    monkeypatch.setattr("taylorank.serving.lookups._facts", broken)
     reply = client.recommend({"user": 1}) if "recommend" in target else client.get(target)
     assert reply.status == 500
     assert reply.json == {"error": "something went wrong here", "remedy": "look into the log of the server"}

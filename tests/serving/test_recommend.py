@@ -174,7 +174,6 @@ def test_ids_of_text_stay_text(tmp_path, serve):
         ({"history": [{"item": 3, "weight": 1}]}, 422, "weight"),
         (b'{"history": [{"item": 3, "strength": NaN}]}', 422, "strength"),
         (b'{"history": [{"item": 3, "strength": Infinity}]}', 422, "strength"),
-        ({"history": [{"item": 3}], "model": "popularity"}, 422, "cannot take a history"),
         (b"", 400, "not JSON"),
         (b"{", 400, "not JSON"),
         (b"\xff", 400, "not JSON"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
+import weakref
 
 import pytest
 from talking import value_of
@@ -41,6 +43,18 @@ def test_a_model_that_is_replaced_answers(running, tmp_path, data, models):
     assert after["items"][0]["title"].startswith("Café")
     assert running.get("/v1/models").json["models"][0]["kind"] == "IALS"
     assert value_of(running, 'taylorank_reloads_total{file="m",result="taken"}') == 1
+
+
+def test_nothing_holds_a_model_that_was_replaced(running, tmp_path, models):
+    old = weakref.ref(running.app.shelf.models["m"].model)
+    for target in ("/v1/map", "/v1/models", "/v1/items/3/similar", "/v1/users/5"):
+        assert running.get(target).status == 200
+    assert running.recommend({"user": 5, "explain": True, "filters": {"year": {">": 1990}}}).status == 200
+    models["ease"].save(tmp_path / "rg2.tr")
+    running.app.shelf.look()
+    answer(running)
+    gc.collect()
+    assert old() is None
 
 
 def damaged(path):

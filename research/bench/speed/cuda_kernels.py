@@ -277,5 +277,23 @@ def _factored(matrices: Any, right: Any, device: str, shape: Row) -> float:
 
 
 def describe(record: Row) -> list[str]:
-    """Describe the results in words."""
-    return [", ".join(f"{name} {value}" for name, value in row.items()) for row in record["rows"]]
+    """Describe the results in words; variants of launch parameters are for the record alone."""
+    return [_words(row) for row in record["rows"] if "part" not in row and ("error" in row or "median_s" in row)]
+
+
+def _words(row: Row) -> str:
+    if "error" in row:
+        return f"{row['stage']}: failed: {row['error']}"
+    named = (
+        f"{row['entries']:,} entries" if "entries" in row else "",
+        row.get("direction", ""),
+        f"{row['users']:,} users, {row['items']:,} items" if "users" in row else "",
+        f"{row['rows']:,} rows" if "rows" in row else "",
+        f"K = {row['factors']}" if "factors" in row else "",
+        row.get("method") or row.get("dtype") or "",
+        "without seen items" if row.get("masked") else "",
+    )
+    words = f"{', '.join((row['stage'], *filter(None, named)))}: {1000 * row['median_s']:.2f} ms"
+    if "gb_per_s" in row:
+        words += f", {row['gb_per_s']:,.0f} GB/s"
+    return words + (f", {row['of_copy']:.2f} times a copy's" if "of_copy" in row else "")

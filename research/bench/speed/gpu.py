@@ -271,8 +271,50 @@ STAGES: dict[str, Callable[[Path, Any, bool], Iterator[Row]]] = {
 
 def describe(record: Row) -> list[str]:
     """Describe the results in words."""
-    return [
-        f"{row['stage']}, {row.get('what', 'failed')}: "
-        + ", ".join(f"{name} {value}" for name, value in row.items() if name not in ("stage", "what"))
-        for row in record["stages"]
-    ]
+    lines = []
+    for row in record["stages"]:
+        told = WORDS.get(row.get("what", ""), _failed)(row)
+        lines.append(f"{row['stage']}: {told}")
+    return lines
+
+
+def _failed(row: Row) -> str:
+    return f"failed: {row['error']}"
+
+
+def _fit(row: Row) -> str:
+    if "items" in row:
+        return f"fit, {row['items']:,} items: {row['seconds'][-1]:.2f} s"
+    words = f"fit, K = {row['factors']}: {sorted(row['seconds'])[len(row['seconds']) // 2]:.3f} s"
+    return f"{words}, {row['passes']} passes, residual {row['residual']:.1e}"
+
+
+def _agreement(row: Row) -> str:
+    words = f"{row['same_lists']:.2%} of the lists of ten are the same as a CPU's in every place"
+    return f"{words}, {row['common_items']:.3%} of their items; scores differ by {row['largest_gap']:.0e} at most"
+
+
+def _tune(row: Row) -> str:
+    return f"tune, {row['trials']} settings and the last fit: {row['seconds'][-1]:.1f} s"
+
+
+def _sweep(row: Row) -> str:
+    kind = f"{row['what']} ({row['method']})" if "method" in row else row["what"]
+    size = f", {row['interactions']:,} interactions, {row['peak_gib']} GiB" if "peak_gib" in row else ""
+    return f"{kind}, K = {row['factors']}{size}: {1000 * row['seconds']:.1f} ms"
+
+
+WORDS: dict[str, Callable[[Row], str]] = {
+    "fit": _fit,
+    "evaluate": lambda row: (
+        f"evaluation of {row['users']:,} users: {row['seconds']:.3f} s; recall@20 {row['recall@20']:.4f}, "
+        f"NDCG@20 {row['ndcg@20']:.4f} with these settings"
+    ),
+    "agreement": _agreement,
+    "tune": _tune,
+    "data": lambda row: f"{row['interactions']:,} interactions, {row['users']:,} users, {row['items']:,} items",
+    "fit and evaluation": lambda row: (
+        f"fit, K = {row['factors']}: {row['fit_s'][-1]:.2f} s; evaluation of all users {row['evaluate_s']:.2f} s"
+    ),
+    **dict.fromkeys(("RG² sweep", "iALS sweep", "sweep"), _sweep),
+}

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
 from collections import deque
 from pathlib import Path
@@ -184,9 +183,3 @@ async def _load(client: Client, seconds: float, rate: float, connections: int) -
         "max_ms": round(float(ms.max()), 2),
         "client_cpu_share": round((time.process_time() - cpu) / took, 2),
     }
-
-
-if __name__ == "__main__":
-    import sys
-
-    print(json.dumps(measure(*sys.argv[1:])))

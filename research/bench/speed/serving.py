@@ -38,6 +38,7 @@ TARGET_PER_SECOND, TARGET_MS = 1_500, 20.0
 OURS, PEER = "taylorank serve", "FastAPI and implicit"
 KINDS = ("known user", f"new user, {HISTORY} items")
 SERVE = "from taylorank.cli import main; main()"
+SERVE_PEER = "import sys; from research.bench.speed.serving_peer import serve; serve(sys.argv[1])"
 PATIENCE = 120.0  # seconds for a server to start
 
 
@@ -148,7 +149,7 @@ def served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
 @contextlib.contextmanager
 def peer_served(folder: Path) -> Iterator[int | None]:
     """Run the peer; yield its port, or None where implicit or FastAPI is not installed."""
-    command = [sys.executable, "-m", "research.bench.speed.serving_peer", str(folder / "peer.npz")]
+    command = [sys.executable, "-c", SERVE_PEER, str(folder / "peer.npz")]
     with _ended(command, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -6,7 +6,6 @@ python -m research.bench.speed.serving_peer factors.npz
 from __future__ import annotations
 
 import socket
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +62,12 @@ def application(file: Path, threads: int) -> FastAPI | None:
     return app
 
 
-if __name__ == "__main__":
-    found = application(Path(sys.argv[1]), threads=2)
-    if found is not None:
-        bound = socket.create_server(("127.0.0.1", 0))
-        print(f"http://127.0.0.1:{bound.getsockname()[1]}/", flush=True)
-        with blas_threads(1):
-            uvicorn.Server(uvicorn.Config(found, log_level="error", access_log=False)).run(sockets=[bound])
+def serve(file: str) -> None:
+    """Listen at a free port and say which; return at once where implicit is not installed."""
+    app = application(Path(file), threads=2)
+    if app is None:
+        return
+    bound = socket.create_server(("127.0.0.1", 0))
+    print(f"http://127.0.0.1:{bound.getsockname()[1]}/", flush=True)
+    with blas_threads(1):
+        uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False)).run(sockets=[bound])

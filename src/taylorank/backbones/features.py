@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from taylorank.backbones.initial import normal
 from taylorank.checks import check_whole
+from taylorank.data.matrix_format import checked_csr
 from taylorank.data.shuffle import random_keys
 from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
@@ -60,7 +61,7 @@ def check_features(matrix: Any, rows: int, name: str) -> Any:
         raise ParameterError(f"{name} is not a sparse matrix", "give a scipy.sparse CSR matrix")
     if matrix.shape[0] != rows or not matrix.shape[1]:
         raise ParameterError(f"{name} is {matrix.shape[0]} × {matrix.shape[1]}", f"give {rows} rows of features")
-    result = sparse.csr_array(matrix)
+    result = checked_csr(matrix)
     if not np.all(np.isfinite(result.data)):
         raise ParameterError(f"{name} holds values that are not finite", "fill them in")
     return result
@@ -75,7 +76,7 @@ def hash_columns(matrix: Any, buckets: int, *, random_state: int = 0) -> sparse.
     >>> hash_columns(sparse.eye_array(1000, format="csr"), 16).shape
     (1000, 16)
     """
-    rows = sparse.csr_array(matrix)
+    rows = checked_csr(matrix)
     keys = random_keys(rows.shape[1], random_state)
     bucket = (keys >> np.uint64(1)) % np.uint64(check_whole(buckets, "buckets"))
     sign = 1 - 2 * (keys & np.uint64(1)).astype(np.float32)

@@ -28,7 +28,7 @@ class Similarity:
     def query(self, vectors: Tensor) -> Tensor:
         """Return u/t or u/(|u| t)."""
         vectors = self.item(vectors)
-        return vectors if self.temperature == 1 else vectors / self.temperature
+        return vectors if self.temperature == 1 else vectors / float(self.temperature)
 
     def item(self, vectors: Tensor) -> Tensor:
         """Return v or v/|v|."""

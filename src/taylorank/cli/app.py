@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from cyclopts import App, CycloptsError
 from rich.console import Console
@@ -27,7 +30,7 @@ from taylorank.cli import (
 )
 from taylorank.cli.old_spellings import respelled
 from taylorank.cli.options import INVOKED, OPTIONS
-from taylorank.errors import TaylorankError
+from taylorank.errors import TaylorankError, shortened
 
 HELP = """Ranking models from interaction logs, in closed form.
 
@@ -94,7 +97,7 @@ def run_app(
     program: str = "taylorank",
     rewrite: Callable[[Sequence[str]], list[str]] = list,
 ) -> None:
-    """Run a command line; exit with 2 and one clear line on bad input, 130 when interrupted.
+    """Run a command line; exit with 2 and one clear line on bad input, 130 when interrupted, 143 when terminated.
 
     `program` is written before the arguments in the command line that records keep; `rewrite` changes the arguments
     before they are parsed.
@@ -106,18 +109,42 @@ def run_app(
         if hasattr(stream, "reconfigure"):  # a terminal without × or → shows ? there
             stream.reconfigure(errors="replace")
     try:
-        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        with _termination_as_interrupt():
+            app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
     except (TaylorankError, CycloptsError) as error:
-        _fail(" ".join(str(error).split()), 2)
-    except KeyboardInterrupt:
-        _fail("interrupted; nothing is left half-written", 130)
+        _fail(shortened(" ".join(str(error).split())), 2)
+    except KeyboardInterrupt as error:
+        ended = isinstance(error, Terminated)
+        _fail(f"{'terminated' if ended else 'interrupted'}; nothing is left half-written", 143 if ended else 130)
     except BrokenPipeError:
         _discard_output()
     except MemoryError as error:
         _fail(f"not enough memory ({' '.join(str(error).split())}); try smaller data or fewer factors", 2)
     except OSError as error:
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 2)
+
+
+class Terminated(KeyboardInterrupt):
+    """The system asks this process to end (SIGTERM): what an interruption keeps, such as a checkpoint, is kept."""
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Raise `Terminated` on the first SIGTERM; a second one ends the process at once."""
+
+    def terminate(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # only there signals can be handled
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _discard_output() -> None:

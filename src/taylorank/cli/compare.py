@@ -18,12 +18,14 @@ from taylorank.cli.options import (
     Core,
     Cutoffs,
     Data,
+    Device,
     FileOptions,
     Quiet,
     Seed,
     comma_separated,
     command_line,
     cutoffs,
+    whole,
 )
 from taylorank.cli.results import table_console, writable
 from taylorank.data import datasets
@@ -39,9 +41,12 @@ from taylorank.selection import CompareProgress, Comparison
 from taylorank.selection import compare as compare_models
 from taylorank.selection.contenders import contenders, known_names
 from taylorank.selection.per_user import kept_path
+from taylorank.torch_extra import on_device
 
 NAMES = ", ".join(known_names())
 Result = TypeVar("Result")
+
+MOST_SEEDS = 10_000
 
 
 def compare(
@@ -58,15 +63,19 @@ def compare(
         int | None,
         Parameter(
             help="Maximum number of fits to tune each model on each seed; 0 for none. "
-            "[default: 20 if --seconds is not given]"
+            "[default: 20 if --seconds is not given]",
+            converter=whole,
         ),
     ] = None,
     seconds: Annotated[float | None, Parameter(help="Maximum seconds to tune each model on each seed.")] = None,
-    seeds: Annotated[int, Parameter(help="Number of repetitions, each with another split: SEED, SEED + 1, …")] = 3,
+    seeds: Annotated[
+        int, Parameter(help="Number of repetitions, each with another split: SEED, SEED + 1, …", converter=whole)
+    ] = 3,
     metrics: Annotated[
         str | None, Parameter(help="Metrics, separated by commas. [default: those of the protocol]")
     ] = None,
     k: Cutoffs = "10,20",
+    device: Device = None,
     json: Annotated[Path | None, Parameter(help=f"{JSON_FILE}; the same command continues from it.")] = None,
     per_user: Annotated[
         bool,
@@ -94,9 +103,10 @@ def compare(
     console = table_console(quiet)
     protocol_named(protocol)
     chosen = comma_separated(models, "--models")
-    contenders(chosen)  # a wrong name is found before the data is read
-    if seeds < 1:
-        raise ParameterError(f"--seeds {seeds} is no number of repetitions", "give 1 or more")
+    for one in contenders(chosen):  # a wrong name or device is found before the data is read
+        on_device(one.estimator, device)
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise ParameterError(f"--seeds {seeds} is no number of repetitions", f"give 1 to {MOST_SEEDS:,}")
     if per_user and json is None:
         raise ParameterError("--per-user needs a file to write beside", "give --json too")
     if report is not None:
@@ -110,6 +120,7 @@ def compare(
             "seconds": seconds,
             "metrics": None if metrics is None else comma_separated(metrics, "--metrics"),
             "k": cutoffs(k),
+            "device": device,
             "file": json,
             "per_user": per_user,
             "name": Path(data).name,

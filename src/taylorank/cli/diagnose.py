@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import taylorank
-from taylorank.cli.options import A_FILE_OR_A_NAME, NO_OPTIONS, Cleaning, FileOptions, ModelFile, Quiet, Seed
+from taylorank.cli.options import A_FILE_OR_A_NAME, NO_OPTIONS, Cleaning, FileOptions, ModelFile, Quiet, Seed, whole
 from taylorank.cli.results import Json, text_console, writable, write_json
 from taylorank.data.source import open_data
 from taylorank.models import load
@@ -31,7 +31,7 @@ def diagnose(
         list[str] | None,
         Parameter(help="More interactions of the same users that are no candidates; can be repeated.", negative=()),
     ] = None,
-    users: Annotated[int, Parameter(help="Maximum number of users to look at.")] = 500,
+    users: Annotated[int, Parameter(help="Maximum number of users to look at.", converter=whole)] = 500,
     json: Json = None,
     seed: Seed = 0,
     quiet: Quiet = False,

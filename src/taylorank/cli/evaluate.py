@@ -17,12 +17,14 @@ from taylorank.cli.options import (
     NO_OPTIONS,
     Cleaning,
     Cutoffs,
+    Device,
     FileOptions,
     ModelFile,
     Quiet,
     Seed,
     comma_separated,
     cutoffs,
+    whole,
 )
 from taylorank.cli.results import Json, text_console, writable, write_json
 from taylorank.data.source import open_data
@@ -55,7 +57,10 @@ def evaluate(
         Parameter(help="Gain of a relevant item in DCG and NDCG: 1, its strength, or 2^strength - 1."),
     ] = "binary",
     confidence: Annotated[float, Parameter(help="Level of the confidence intervals; 0 for none.")] = 0.95,
-    resamples: Annotated[int, Parameter(help="Number of bootstrap resamples of the users for the intervals.")] = 1000,
+    resamples: Annotated[
+        int, Parameter(help="Number of bootstrap resamples of the users for the intervals.", converter=whole)
+    ] = 1000,
+    device: Device = None,
     per_user: Annotated[Path | None, Parameter(help="Write the metrics of every user to this Parquet file.")] = None,
     json: Json = None,
     seed: Seed = 0,
@@ -88,6 +93,7 @@ def evaluate(
                 confidence=confidence or None,
                 resamples=resamples,
                 random_state=seed,
+                device=device,
                 progress=lambda done, total: status.update(f"evaluating: {done:,} of {total:,} users"),
             )
         _show(found, confidence, console)

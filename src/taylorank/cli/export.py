@@ -21,13 +21,6 @@ def export(
     /,
     *,
     to: Annotated[Literal["faiss", "usearch", "pgvector", "qdrant", "parquet"], Parameter(help="The store.")],
-    out: Annotated[
-        str | None,
-        Parameter(
-            help="A new folder; for pgvector the connection string of a database, which is by default that of the "
-            "environment (PGHOST, PGDATABASE, …); for qdrant a folder or the URL of a server (key: QDRANT_API_KEY)."
-        ),
-    ] = None,
     index: Annotated[
         str | None,
         Parameter(
@@ -47,10 +40,17 @@ def export(
     ] = None,
     name: Annotated[str, Parameter(help="Name of the table or collection; that of the users is NAME_users.")] = "items",
     users: Annotated[bool, Parameter(help="Write the vectors of the users too; --no-users does not.")] = True,
+    sample: Annotated[int, Parameter(help="Number of users who are asked to measure recall and latency.")] = 200,
+    out: Annotated[
+        str | None,
+        Parameter(
+            help="A new folder; for pgvector the connection string of a database, which is by default that of the "
+            "environment (PGHOST, PGDATABASE, …); for qdrant a folder or the URL of a server (key: QDRANT_API_KEY)."
+        ),
+    ] = None,
     overwrite: Annotated[
         bool, Parameter(help="Replace what an earlier export wrote there.", negative=(), show_default=False)
     ] = False,
-    sample: Annotated[int, Parameter(help="Number of users who are asked to measure recall and latency.")] = 200,
     json: Json = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -61,7 +61,7 @@ def export(
 
     Example: taylorank export model.tr --to faiss --out shop.faiss
 
-    Example: taylorank export model.tr --to pgvector --out postgresql://localhost/shop
+    Example: taylorank export model.tr --to pgvector --out dbname=shop
     """
     module_of(to)  # a missing package is found before the work
     if out is None and to != "pgvector":

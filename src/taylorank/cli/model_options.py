@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 from cyclopts import Group, Parameter
 
 from taylorank import backbones, losses, samplers
+from taylorank.cli.options import whole
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.registry import MODELS, model_class, model_named
@@ -56,7 +57,7 @@ MEANINGS = {
     "schedule": "Learning rate over time: cosine or constant.",
     "precision": "float32, bfloat16 for mixed precision, or float64 (newton).",
     "compile": "Compile the training step with torch.compile.",
-    "device": "Where to train: auto, cpu or cuda.",
+    "device": "Where to compute; auto: on a CUDA device where torch sees one.",
     "top": "Number of items of each user that the teacher lists.",
     "sharpness": "Exponent of the teacher's scores: above 1 the best items count for more.",
     "bias": "Whether items have a bias.",
@@ -78,7 +79,10 @@ def _option(name: str) -> tuple[str, Any, Any]:
     choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
     merged = Literal[tuple(dict.fromkeys(choices))] if choices else reduce(or_, kinds)
     parameter = Parameter(
-        help=f"{MEANINGS.get(name, '')} [{_defaults(name, models)}]".strip(), group=GROUP, negative=()
+        help=f"{MEANINGS.get(name, '')} [{_defaults(name, models)}]".strip(),
+        group=GROUP,
+        negative=(),
+        converter=whole if {int, *(get_args(merged) or (merged,))} <= {int, type(None)} else None,
     )
     return name, Annotated[merged | None, parameter], field(default=None)
 

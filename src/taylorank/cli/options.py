@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Group, Parameter, validators
+from cyclopts import Group, Parameter, Token, validators
 
 from taylorank.data.read_options import Format
 from taylorank.errors import ParameterError
+
+
+def whole(_: type, tokens: Sequence[Token]) -> int:
+    """Return the whole number that an option is given; 2.5 is none, and is not rounded."""
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        shown = text if len(text) < 60 else f"{text[:50]}…"
+        raise ValueError(f'"{shown}" is not a whole number.') from None
+
 
 A_FILE_OR_A_NAME = "a file, or a name from `taylorank datasets list`."
 OPTIONS = Group("Options", sort_key=1)
@@ -23,11 +35,24 @@ Cleaning = Annotated[
     str | None,
     Parameter(help="How a data set is cleaned: raw, paper, … `taylorank datasets list` shows all. [default: raw]"),
 ]
-Core = Annotated[int | None, Parameter(help="Keep only users and items with at least this many interactions (k-core).")]
+Core = Annotated[
+    int | None,
+    Parameter(help="Keep only users and items with at least this many interactions (k-core).", converter=whole),
+]
 Cutoffs = Annotated[str, Parameter(help="Cutoffs of the metrics named without one, separated by commas.")]
-Threads = Annotated[int | None, Parameter(help="Number of threads; the result does not depend on it.")]
+Threads = Annotated[int | None, Parameter(help="Number of threads; the result does not depend on it.", converter=whole)]
+Device = Annotated[
+    Literal["auto", "cpu", "cuda"] | None,
+    Parameter(
+        help="Where to compute; auto: on a CUDA device where torch sees one. Models without this option use the CPU. "
+        "[default: auto]"
+    ),
+]
 JSON_FILE = "Write the results as JSON to this file"
-Seed = Annotated[int, Parameter(help="Seed of all random choices.", validator=validators.Number(gte=0, lt=2**64))]
+Seed = Annotated[
+    int,
+    Parameter(help="Seed of all random choices.", validator=validators.Number(gte=0, lt=2**64), converter=whole),
+]
 Quiet = Annotated[bool, Parameter(help="Print no progress and no summary.", negative=(), show_default=False)]
 
 

@@ -13,13 +13,14 @@ from rich.console import Console
 from rich.table import Table
 
 from taylorank.cli.lists import check_ending, write_lists
-from taylorank.cli.options import ModelFile, Quiet, Threads
+from taylorank.cli.options import Device, ModelFile, Quiet, Threads, whole
 from taylorank.cli.results import STANDARD_OUTPUT, Json, text_console, writable, write_json
 from taylorank.data import Ids
 from taylorank.errors import DataError, ParameterError, UnknownIdError
 from taylorank.kernels import threads
 from taylorank.models import load
 from taylorank.ranking.cold import Cold
+from taylorank.torch_extra import on_device
 
 
 def recommend(
@@ -32,7 +33,7 @@ def recommend(
     all_: Annotated[
         bool, Parameter(name="--all", help="Recommend to every user; needs --out.", negative=(), show_default=False)
     ] = False,
-    n: Annotated[int, Parameter(name=("--number", "-n"), help="Number of items in each list.")] = 10,
+    n: Annotated[int, Parameter(name=("--number", "-n"), help="Number of items in each list.", converter=whole)] = 10,
     items: Annotated[Path | None, Parameter(help="Recommend only the items in this file, one id per line.")] = None,
     exclude: Annotated[Path | None, Parameter(help="Do not recommend the items in this file, one id per line.")] = None,
     cold: Annotated[
@@ -43,6 +44,7 @@ def recommend(
         ),
     ] = None,
     num_threads: Threads = None,
+    device: Device = None,
     out: Annotated[Path | None, Parameter(help="Write the lists to this file, .parquet or .csv.")] = None,
     json: Json = None,
     quiet: Quiet = False,
@@ -58,7 +60,7 @@ def recommend(
     _check_request(for_user or [], all_, out, json)
     console = text_console(quiet, json)
     with writable(out, json), threads(num_threads):
-        fitted = load(model)
+        fitted = on_device(load(model), device)
         users = fitted.users.values if all_ else _user_ids(for_user or [], fitted.users, cold)
         choice: dict[str, Any] = {
             "items": None if items is None else _ids_in(items, fitted.items),

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from taylorank.cli.options import JSON_FILE
-from taylorank.output import atomic_path, output_folder
+from taylorank.output import atomic_path, output_file
 
 STANDARD_OUTPUT = Path("-")
 
@@ -45,7 +45,7 @@ def writable(*files: Path | None) -> Iterator[None]:
     with ExitStack() as folders:
         for file in files:
             if file is not None and file != STANDARD_OUTPUT:
-                folders.enter_context(output_folder(file.parent))
+                folders.enter_context(output_file(file))
         yield
 
 

@@ -15,7 +15,7 @@ from taylorank.errors import MissingExtraError, ParameterError
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
-NEEDED = ("fastapi", "uvicorn", "pydantic", "prometheus_client")
+NEEDED = ("fastapi", "uvicorn", "pydantic", "prometheus_client", "threadpoolctl")
 Positive = validators.Number(gt=0)
 
 

@@ -19,7 +19,7 @@ from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
 from taylorank.kernels import threads
 from taylorank.models.recommender import Recommender
-from taylorank.output import output_folder
+from taylorank.output import output_file
 from taylorank.registry import MODELS
 
 
@@ -77,7 +77,7 @@ def train(
     estimator = make_model(model, model_options, random_state=seed, options=set or [])
     if path and not (seen and getattr(estimator, "has_path", False)):
         raise ParameterError("--path keeps the SVD of rg2 or rgx", "use one of them, spectral, with the seen items")
-    with output_folder(out.parent), threads(num_threads):
+    with output_file(out), threads(num_threads):
         interactions = open_data(data, cleaning=cleaning, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)

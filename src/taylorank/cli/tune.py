@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, FileOptions, Quiet, Seed
+from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, Device, FileOptions, Quiet, Seed, whole
 from taylorank.cli.results import Json, text_console, writable, write_json
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
@@ -19,6 +19,7 @@ from taylorank.errors import ParameterError
 from taylorank.registry import MODELS, model_named
 from taylorank.selection import Trial, Tuning, split_blocks
 from taylorank.selection import tune as search
+from taylorank.torch_extra import on_device
 
 SHOWN = 10
 
@@ -32,7 +33,7 @@ def tune(
     model: Annotated[str, Parameter(help=f"Model to tune: {', '.join(MODELS)}; or loss/backbone/sampler.")] = "rg2",
     metric: Annotated[str, Parameter(help="Metric to maximise: ndcg@10, recall@20, …")] = "ndcg@10",
     trials: Annotated[
-        int | None, Parameter(help="Maximum number of fits. [default: 20 if --seconds is not given]")
+        int | None, Parameter(help="Maximum number of fits. [default: 20 if --seconds is not given]", converter=whole)
     ] = None,
     seconds: Annotated[float | None, Parameter(help="Maximum time in seconds, the last fit included.")] = None,
     valid: Annotated[float, Parameter(help="Share of each user's interactions held out for validation.")] = 0.1,
@@ -40,6 +41,7 @@ def tune(
         Literal["random", "blocks"],
         Parameter(help="Hold out random items of each user, or blocks of similar items."),
     ] = "random",
+    device: Device = None,
     file: Annotated[
         Path | None, Parameter(help="File that keeps the trials; the same command continues from it.")
     ] = None,
@@ -59,7 +61,7 @@ def tune(
 
     Example: taylorank tune log.csv --model ials --file trials.jsonl --out ials.tr
     """
-    model_named(model)
+    on_device(model_named(model), device)  # a wrong name or device is found before the data is read
     if not 0 < valid < 1:
         raise ParameterError(f"--valid {valid} is not a share", "give a number between 0 and 1, such as 0.1")
     console = text_console(quiet, json)
@@ -72,7 +74,8 @@ def tune(
         else:
             train, held = interactions.split((1 - valid, valid), random_state=seed)
         limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "random_state": seed, "file": file}
-        found = _searched(model, train, held, console, metric=metric, refit=out is not None, **limits)
+        how = {"metric": metric, "refit": out is not None, "device": device}
+        found = _searched(model, train, held, console, **how, **limits)
         _print_found(found, console)
         _write(found, out, json, console)
 

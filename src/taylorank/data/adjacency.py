@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.data.lines import with_line_feeds
 from taylorank.errors import DataError
 
 DIGITS = frozenset(b"0123456789")
@@ -17,7 +18,7 @@ def blank_separated_integers(head: bytes) -> set[int]:
     """Return how many integers the first lines hold, if they hold nothing else between blanks; else nothing."""
     if set(head) - DIGITS - BLANKS or b"\t" in head:
         return set()
-    whole = head[: head.rfind(b"\n") + 1] or head  # the last line may be cut
+    whole = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1] or head  # the last line may be cut
     return {len(line.split()) for line in whole.splitlines() if line.strip()}
 
 
@@ -28,6 +29,7 @@ def adjacency_pairs(
     pairs = []
     line = 1
     for block in blocks:
+        block = with_line_feeds(block, b"")
         pairs.append(_pairs_of_block(block, line))
         line += block.count(b"\n")
     users, items, listed = (np.concatenate(parts) for parts in zip(*pairs, strict=True)) if pairs else _NOTHING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,14 @@ from scipy import sparse
 from taylorank.data.csr import CSR, INDEX_LIMIT, freeze, indptr_of, sort_pairs
 from taylorank.data.ids import Ids, id_array
 from taylorank.data.interactions import Duplicates, Interactions
+from taylorank.data.matrix_format import checked_csr
 from taylorank.errors import DataError, ParameterError
 
 Column = Sequence[Any] | NDArray[Any]
+# Beyond these, sums and squares of strengths leave the range of numbers.
+SMALLEST_STRENGTH, LARGEST_STRENGTH = 1e-30, 1e30
+BETWEEN = f"{SMALLEST_STRENGTH:g} and {LARGEST_STRENGTH:g}"
+OTHER_UNIT = "use another unit: divide all strengths by the same number"
 
 
 def from_columns(
@@ -28,9 +33,7 @@ def from_columns(
     action: str,
 ) -> Interactions:
     """Build from columns of original ids, strengths and times."""
-    columns = [c for c in (users, items, strengths, timestamps) if c is not None]
-    if len({len(c) for c in columns}) > 1:
-        raise DataError(f"columns of different length: {[len(c) for c in columns]}", "give one value per row")
+    _check_lengths(users, items, strengths, timestamps)
     user_ids, user_codes = encode_ids(users)
     item_ids, item_codes = encode_ids(items)
     return from_codes(
@@ -41,6 +44,44 @@ def from_columns(
         duplicates=duplicates,
         action=action,
     )
+
+
+def from_positions(
+    users: tuple[Ids, NDArray[Any]],
+    items: tuple[Ids, NDArray[Any]],
+    strengths: Column | None = None,
+    timestamps: Column | None = None,
+) -> Interactions:
+    """Build from ids and the position of each row among them; positions outside are refused."""
+    _check_lengths(users[1], items[1], strengths, timestamps)
+    return from_codes(
+        (users[0], _positions(*users, "user")),
+        (items[0], _positions(*items, "item")),
+        check_strengths(strengths),
+        check_times(timestamps),
+        duplicates="last",
+        action="from positions",
+    )
+
+
+def _positions(ids: Ids, given: NDArray[Any], side: str) -> NDArray[np.int32]:
+    positions = np.asarray(given)
+    if positions.ndim != 1 or positions.dtype.kind not in "iu":
+        raise DataError(f"{side} positions of type {positions.dtype}", "give whole numbers, one per row")
+    outside = (positions < 0) | (positions >= len(ids))
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise DataError(
+            f"{side} position {positions[row]} in row {row + 1:,} is none of {len(ids):,}",
+            f"give numbers from 0 to {len(ids) - 1:,}",
+        )
+    return positions.astype(np.int32, copy=False)
+
+
+def _check_lengths(*columns: Column | None) -> None:
+    lengths = [len(c) for c in columns if c is not None]
+    if len(set(lengths)) > 1:
+        raise DataError(f"columns of different length: {lengths}", "give one value per row")
 
 
 def from_codes(
@@ -86,7 +127,7 @@ def from_matrix(matrix: Any, *, users: Ids | None = None, items: Ids | None = No
         raise DataError(f"a matrix of {matrix.ndim} dimensions", "give users × items")
     if max(matrix.shape) >= INDEX_LIMIT:
         raise DataError(f"shape {matrix.shape} exceeds 2³¹ - 1 on one side", "drop empty rows and columns first")
-    rows = sparse.csr_array(matrix, copy=True)
+    rows = checked_csr(matrix)
     rows.sum_duplicates()
     weights = check_strengths(rows.data)
     rows = sparse.csr_array((weights, rows.indices, rows.indptr), shape=rows.shape)
@@ -148,22 +189,27 @@ def check_count(count: int) -> None:
 
 
 def check_strengths(values: Column | None) -> NDArray[np.float32] | None:
-    """Return strengths as float32; refuse NaN, infinite and negative ones, naming the first row."""
+    """Return strengths as float32; refuse NaN, infinite, negative, huge and tiny ones, naming the first row."""
     if values is None:
         return None
     try:
         if np.iscomplexobj(values):  # NumPy would drop the imaginary part
             raise TypeError
         numbers = np.asarray(values, dtype=np.float64) if not _is_real(values) else np.asarray(values)
-    except (TypeError, ValueError):
-        raise DataError("strengths are not numbers", "give a numeric column") from None
-    bad = ~((numbers >= 0) & (numbers <= np.finfo(np.float32).max))
+    except (TypeError, ValueError, OverflowError):
+        raise DataError("strengths are not numbers, or too large for any", "give a numeric column") from None
+    numbers = numbers.astype(np.float32) if numbers.dtype == np.float16 else numbers
+    bad = ~((numbers >= 0) & (numbers < np.inf))
     if bad.any():
         row = int(np.argmax(bad))
         raise DataError(
             f"strength {numbers[row]} in row {row + 1:,} is not a finite number ≥ 0 ({int(bad.sum()):,} such rows)",
             "drop or correct those rows",
         )
+    beyond = (numbers > LARGEST_STRENGTH) | ((numbers < SMALLEST_STRENGTH) & (numbers > 0))
+    if beyond.any():
+        row = int(np.argmax(beyond))
+        raise DataError(f"strength {numbers[row]:g} in row {row + 1:,} is not between {BETWEEN}", OTHER_UNIT)
     return numbers.astype(np.float32)
 
 
@@ -176,8 +222,8 @@ def check_times(values: Column | None) -> NDArray[Any] | None:
     if values is None:
         return None
     array = np.asarray(values)
-    if array.dtype == object and len(array) and isinstance(array[0], datetime):
-        array = array.astype("datetime64[us]")
+    if array.dtype == object and len(array) and all(isinstance(value, date) for value in array):
+        array = np.array([_in_utc(value) for value in array], dtype="datetime64[us]")
     if array.dtype.kind == "M":
         array = array.astype("datetime64[us]")
         bad = np.isnat(array)
@@ -188,12 +234,19 @@ def check_times(values: Column | None) -> NDArray[Any] | None:
     else:
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise DataError("timestamps are neither numbers nor dates", "convert them, or leave them out") from None
         bad = ~np.isfinite(array)
     if bad.any():
         raise DataError(f"no timestamp in row {int(np.argmax(bad)) + 1:,}", "drop such rows, or leave timestamps out")
     return array
+
+
+def _in_utc(moment: date) -> date:
+    """Return a moment without time zone; dates as they are."""
+    if isinstance(moment, datetime) and moment.tzinfo is not None:
+        return moment.astimezone(UTC).replace(tzinfo=None)
+    return moment
 
 
 def _merge_repeats(

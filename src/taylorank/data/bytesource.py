@@ -5,17 +5,16 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import itertools
 import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
+from taylorank.data.lines import end_of_last_line, lines_in
+from taylorank.data.paths import path_of
 from taylorank.errors import DataError
 
 if sys.version_info >= (3, 14):
@@ -25,6 +24,7 @@ else:
 
 Progress = Callable[[int, int], None]
 BLOCK_BYTES = 1 << 23
+LONGEST_LINE = 1 << 24
 GZIP, ZSTD, ZIP, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1"
 
 
@@ -51,15 +51,15 @@ def _opened(source: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
     if not isinstance(source, str | os.PathLike):
         yield _seekable(source)
         return
-    path = Path(source).expanduser()
-    if path.is_dir():
-        raise DataError("a folder, not a file", "name the file inside")
+    path = path_of(source)
     try:
+        if path.is_dir():
+            raise DataError("a folder, not a file", "name the file inside")
         file = path.open("rb")
     except FileNotFoundError:
         raise DataError("no such file", "check the path") from None
     except OSError as error:
-        raise DataError(f"cannot be opened ({error.strerror})", "check its permissions") from None
+        raise DataError(f"cannot be opened ({error.strerror})", "check its name and permissions") from None
     with file:
         yield _seekable(file)
 
@@ -89,42 +89,58 @@ def read_chunk(file: IO[bytes], size: int) -> bytes:
         raise DataError(f"the compressed file is damaged ({error})", "fetch it again") from None
 
 
-def text_blocks(file: IO[bytes], *, quotes: bool, encoding: str | None, fallback: str | None = None) -> Iterator[bytes]:
+def text_blocks(
+    file: IO[bytes], *, edges: bytes, encoding: str | None, fallback: str | None = None, longest: int = LONGEST_LINE
+) -> Iterator[bytes]:
     """Yield blocks of whole lines in UTF-8, without byte-order mark, each at least a line long.
 
-    The text is UTF-8 unless `encoding` says otherwise; `fallback` is tried where it turns out not to be. With
-    `quotes`, a line break between quotes does not end a line.
+    The text is UTF-8 unless `encoding` says otherwise; `fallback` is tried where it turns out not to be. What a line
+    is, `lines` says, also about `edges`. A line of more than `longest` bytes is refused before it fills the memory.
     """
     decode = _decoder(encoding or "utf-8", None if encoding else fallback)
     rest = b""
-    first = True
+    blocks = 0
     while raw := read_chunk(file, BLOCK_BYTES):
-        if first and encoding is None and (b"\0" in raw[:4096] or raw.startswith(PARQUET)):
-            raise DataError(
-                "not a text file (it holds binary data)",
-                "check the file, or pass encoding='utf-16'"
-                if raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-                else "check the file",
-            )
+        if not blocks and not rest:
+            _check_text(raw, encoding)
         text = decode(raw, final=False)
-        if first:
+        if not blocks and not rest:
             text = text.removeprefix(codecs.BOM_UTF8)
-            first = False
         text = rest + text
-        cut = _end_of_last_line(text) if quotes and b'"' in text else text.rfind(b"\n") + 1
+        cut = end_of_last_line(text, edges)
         if cut:
+            blocks += 1
             yield text[:cut]
         rest = text[cut:]
+        if len(rest) > longest:
+            file.seek(0)
+            whole = text_blocks(file, edges=edges, encoding=encoding, fallback=fallback, longest=longest)
+            raise _long_line(itertools.islice(whole, blocks), rest, edges, longest)
     rest += decode(b"", final=True)
     if rest:
         yield rest
+
+
+def _check_text(raw: bytes, encoding: str | None) -> None:
+    if encoding is None and (b"\0" in raw[:4096] or raw.startswith(PARQUET)):
+        is_wide = raw[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        remedy = "check the file, or pass encoding='utf-16'" if is_wide else "check the file"
+        raise DataError("not a text file (it holds binary data)", remedy)
+
+
+def _long_line(before: Iterator[bytes], line: bytes, edges: bytes, longest: int) -> DataError:
+    number = 1 + sum(map(lines_in, before))
+    cause = f"line {number:,} is longer than {longest:,} bytes"
+    if edges and b'"' in line:
+        return DataError(f"{cause}: a quote in it is not closed", 'close it, or pass quote="" if quotes mean nothing')
+    return DataError(cause, "check that the file has line breaks")
 
 
 def _decoder(encoding: str, fallback: str | None) -> Callable[..., bytes]:
     try:
         "a".encode(encoding)  # refuses encodings that are not for text, such as rot13
         decoder = codecs.getincrementaldecoder(encoding)()
-    except LookupError:
+    except (LookupError, ValueError, TypeError):
         raise DataError(f"unknown encoding {encoding!r}", "use a name such as utf-8 or latin-1") from None
     is_utf8 = codecs.lookup(encoding).name == "utf-8"
 
@@ -135,33 +151,14 @@ def _decoder(encoding: str, fallback: str | None) -> Callable[..., bytes]:
             return raw
         try:
             return decoder.decode(raw, final).encode()
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             if fallback is None:
+                is_byte = isinstance(error, UnicodeDecodeError)
+                reason = f"byte 0x{error.object[error.start]:02x}" if is_byte else str(error)  # type: ignore[attr-defined]
                 raise DataError(
-                    f"not {encoding} text (byte 0x{error.object[error.start]:02x})",
-                    'name its encoding, such as encoding="latin-1"',
+                    f"not {encoding} text ({reason})", 'name its encoding, such as encoding="latin-1"'
                 ) from None
             decoder = codecs.getincrementaldecoder(fallback)()
             return decoder.decode(pending + raw, final).encode()
 
     return decode
-
-
-def _end_of_last_line(text: bytes) -> int:
-    """Return where the last whole line ends; a line break between quotes does not end a line."""
-    symbols = np.frombuffer(text, dtype=np.uint8)
-    is_inside = np.logical_xor.accumulate(_opening_or_closing(symbols))
-    ends = np.flatnonzero((symbols == ord("\n")) & ~is_inside)
-    return int(ends[-1]) + 1 if len(ends) else 0
-
-
-def _opening_or_closing(symbols: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which quotes can open or close a field: those beside a separator, a line end or another quote.
-
-    A quote in the middle of a field, as in 5" disk, does neither.
-    """
-    edge = np.isin(symbols, np.frombuffer(b'",;\t|\r\n', dtype=np.uint8))
-    beside = np.ones(len(symbols), dtype=bool)
-    beside[1:-1] = edge[:-2] | edge[2:]
-    out: NDArray[np.bool_] = (symbols == ord('"')) & beside
-    return out

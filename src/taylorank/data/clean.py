@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import check_whole
 from taylorank.data.csr import CSR, freeze
 from taylorank.data.ids import Ids
 from taylorank.data.interactions import Interactions
-from taylorank.errors import DataError, ParameterError
+from taylorank.errors import DataError, ParameterError, shown
 
 
 def core(
@@ -39,7 +40,8 @@ def _thresholds(k: int | None, users: int | None, items: int | None) -> tuple[in
     pair = (k, k) if k is not None else (users or 0, items or 0)
     for value in pair:
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise ParameterError(f"core({value!r}) is not a count", "give a whole number ≥ 0")
+            raise ParameterError(f"core({shown(value)}) is not a count", "give a whole number ≥ 0")
+        check_whole(value, "core", least=0)
     return max(int(pair[0] or 0), 1), max(int(pair[1] or 0), 1)
 
 

@@ -54,8 +54,8 @@ class IdColumn:
             return
         if self.is_text:
             raise DataError(f"the {self.role} column mixes integers and text", "convert it to text")
-        if block.dtype == pl.UInt64 and len(block) and int(block.max()) >= 2**63:  # type: ignore[arg-type]
-            raise DataError(f"{self.role} id {block.max()!r} does not fit 64 bits", 'read with ids="text"')
+        if (outside := _beyond_64_bits(block)) is not None:
+            raise DataError(f"{self.role} id {outside} does not fit 64 bits", 'read with ids="text"')
         self._integers.append(_narrow(block.cast(pl.Int64).to_numpy()))
 
     def _integers_again(self, block: pl.Series) -> pl.Series:
@@ -73,6 +73,14 @@ class IdColumn:
         values = np.concatenate(self._integers) if self._integers else np.empty(0, dtype=np.int64)
         self._integers.clear()  # the blocks would otherwise stay alive beside their copy
         return encode_integers(values)
+
+
+def _beyond_64_bits(block: pl.Series) -> int | None:
+    """Return an integer of the block that int64 does not hold, if there is one."""
+    if block.dtype in (pl.Int8, pl.Int16, pl.Int32, pl.Int64) or not block.count():
+        return None
+    ends = int(block.min()), int(block.max())  # type: ignore[arg-type]
+    return next((end for end in ends if not -(2**63) <= end < 2**63), None)
 
 
 def encode_text(values: pl.Series) -> tuple[Ids, NDArray[np.int32]]:
@@ -131,17 +139,30 @@ def is_missing(block: pl.Series) -> NDArray[np.bool_]:
 
 
 class NumberColumn:
-    """Finite numbers; `low` is the smallest allowed."""
+    """Finite numbers; `low` is the smallest allowed, and what is not 0 has a size from `smallest` to `largest`."""
 
-    def __init__(self, *, low: float = -np.inf) -> None:
-        self.low = low
+    def __init__(
+        self,
+        role: str,
+        *,
+        low: float = -np.inf,
+        smallest: float = 0.0,
+        largest: float = float(np.finfo(np.float32).max),
+    ) -> None:
+        self.role = role
+        self.low, self.smallest, self.largest = low, smallest, largest
         self.kind = "a finite number" if low == -np.inf else f"a finite number ≥ {low:g}"
+        self.kind += f" (0, or from {smallest:g} to {largest:g})" if smallest else ""
         self._blocks: list[NDArray[np.float32]] = []
 
     def parse(self, block: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the block as float64, and which values are finite numbers ≥ `low`."""
-        values = block.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-        return values, (values >= self.low) & (np.abs(values) <= np.finfo(np.float32).max)
+        """Return the block as float64, and which values are numbers as they must be."""
+        try:
+            values = block.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+        except pl.exceptions.PolarsError:
+            raise DataError(f"the {self.role} column holds {block.dtype}", "give a column of numbers") from None
+        size = np.abs(values)
+        return values, (values >= self.low) & (size <= self.largest) & ((size >= self.smallest) | (size == 0))
 
     def add(self, values: NDArray[np.float64]) -> None:
         """Take parsed values, or those of them that were kept."""
@@ -230,6 +251,8 @@ DATE_FORMATS = (
 
 def _times(block: pl.Series) -> pl.Series:
     if block.dtype.is_integer():
+        if (outside := _beyond_64_bits(block)) is not None:
+            raise DataError(f"timestamp {outside} does not fit 64 bits", DROP_TIMES)
         return block.cast(pl.Int64)
     if block.dtype.is_float():
         return block.cast(pl.Float64)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from taylorank.data.assemble import from_codes
+from taylorank.data.assemble import LARGEST_STRENGTH, SMALLEST_STRENGTH, from_codes
 from taylorank.data.columns import IdColumn, NumberColumn, TimeColumn, UnusedRatings, is_missing
 from taylorank.data.interactions import Duplicates, Interactions
 from taylorank.data.read_options import Options
@@ -27,8 +27,8 @@ class Gatherer:
         self.drop_missing = drop_missing
         self.users = IdColumn("user", text_only=text)
         self.items = IdColumn("item", text_only=text)
-        self.ratings = NumberColumn()
-        self.strengths = NumberColumn(low=0)
+        self.ratings = NumberColumn("rating")
+        self.strengths = NumberColumn("strength", low=0, smallest=SMALLEST_STRENGTH, largest=LARGEST_STRENGTH)
         self.times = TimeColumn()
         self.unused_ratings = UnusedRatings()
         self.time_column = roles.timestamp

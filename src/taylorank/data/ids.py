@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data.csr import freeze
-from taylorank.errors import DataError, UnknownIdError
+from taylorank.errors import DataError, UnknownIdError, shown
 
 Id = int | str
 
@@ -69,7 +69,11 @@ class Ids:
         wanted = ids if isinstance(ids, np.ndarray) else np.array(list(ids), dtype=object)
         if self.is_text:
             lookup = self._position_of_text
-            return np.fromiter((lookup.get(i, -1) for i in wanted.tolist()), dtype=np.int64, count=len(wanted))
+            return np.fromiter(
+                (lookup.get(i, -1) if isinstance(i, str) else -1 for i in wanted.tolist()),
+                dtype=np.int64,
+                count=len(wanted),
+            )
         if wanted.dtype == object or wanted.dtype == np.uint64:  # uint64 beside int64 would be compared as floats
             return self._positions_of_objects(wanted.astype(object))
         if not np.issubdtype(wanted.dtype, np.integer) or not len(self):
@@ -95,7 +99,7 @@ class Ids:
             plain = first.item() if isinstance(first, np.generic) else first
             kind = "text" if self.is_text else "integers"
             known = f"ids here are {kind}, such as {self._example()}"
-            raise UnknownIdError(f"unknown {what} {plain!r}", known if remedy is None else f"{known}; {remedy}")
+            raise UnknownIdError(f"unknown {what} {shown(plain)}", known if remedy is None else f"{known}; {remedy}")
         return found
 
     def _example(self) -> str:
@@ -158,5 +162,5 @@ def _what_is_wrong(plain: list[Any]) -> tuple[str, str]:
     if strange is None or strange != strange:
         return "an id is missing", 'drop those rows, or pass missing="drop"'
     if isinstance(strange, int) and not isinstance(strange, bool):
-        return f"id {strange} does not fit 64 bits", "pass ids as text"
-    return f"{strange!r} ({type(strange).__name__}) is not an id", "use integers or text"
+        return f"id {shown(strange)} does not fit 64 bits", "pass ids as text"
+    return f"{shown(strange)} ({type(strange).__name__}) is not an id", "use integers or text"

@@ -84,9 +84,9 @@ class Interactions:
         timestamps: NDArray[Any] | None = None,
     ) -> Interactions:
         """Build over given id spaces: (ids, position of each row) for users and for items."""
-        from taylorank.data.assemble import from_codes
+        from taylorank.data.assemble import from_positions
 
-        return from_codes(users, items, strengths, timestamps, duplicates="last", action="from positions")
+        return from_positions(users, items, strengths, timestamps)
 
     @classmethod
     def from_matrix(cls, matrix: Any, *, users: Ids | None = None, items: Ids | None = None) -> Interactions:
@@ -144,6 +144,16 @@ class Interactions:
         weights = None if self.is_binary else self.strengths.astype(np.float64)
         counts = np.bincount(self.by_user.indices, weights, minlength=self.n_items)
         return freeze(counts.astype(np.float64))
+
+    @cached_property
+    def typical_strength(self) -> float:
+        """The median strength, the unit in which models measure popularity; 1 where all are 1, or there are none."""
+        return 1.0 if self.is_binary or not self.nnz else float(np.median(self.strengths))
+
+    @cached_property
+    def relative_popularity(self) -> NDArray[np.float64]:
+        """Σ_x r_xy of every item over the typical strength: how many typical interactions it has, (n_items,)."""
+        return freeze(self.item_popularity / self.typical_strength)
 
     @cached_property
     def by_item(self) -> CSR:

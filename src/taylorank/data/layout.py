@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from taylorank.data.lines import edges_of, first_line
 from taylorank.data.roles import POSITIONS, is_usual_name
 from taylorank.errors import DataError
 
@@ -29,12 +31,17 @@ class Layout:
     has_header: bool
     quote: str | None
 
+    @property
+    def edges(self) -> bytes:
+        """What can stand beside a quote that opens or closes a field."""
+        return b"" if self.quote is None else edges_of(":" + JOINT if self.is_double_colon else self.separator)
+
     def parse_line(self, line: str) -> list[str]:
-        """Return the fields of one line."""
+        """Return the fields of one line, which a field in quotes may break."""
         if self.is_double_colon:
             line = line.replace("::", JOINT)
         try:
-            return next(self.reader([line.rstrip("\r\n")]), [])
+            return next(self.reader(io.StringIO(line.rstrip("\r\n"), newline="")), [])
         except csv.Error as error:
             raise DataError(f"line 1 cannot be parsed ({error})", 'correct it, or pass quote=""') from None
 
@@ -63,14 +70,15 @@ def detect_layout(
     The first line is a header unless `columns` names the columns, all its fields are numbers, or the caller asks for
     columns `by_number` and none of its fields is a usual name.
     """
-    first = next((line for line in head.decode(errors="replace").splitlines() if line.strip()), "")
-    if not first:
+    marks = None if kind in ("dat", "inter") else quote or None
+    start, end = first_line(head, edges_of(separator) if marks else b"")
+    first = head[start:end].decode(errors="replace")
+    if not first.strip():
         raise DataError("the file is empty", "check the export")
     mark = separator or _separator(first, kind)
     double = mark == "::"
     if len(mark.encode()) != 1 and not double:
         raise DataError(f"separator {mark!r} is not a single character", 'use one character, or "::"')
-    marks = None if kind in ("dat", "inter") else quote or None
     draft = Layout((), JOINT if double else mark, double, True, marks)
     fields = [field.strip() for field in draft.parse_line(first)]
     if len(fields) < 2:

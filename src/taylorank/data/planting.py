@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import check_whole
 from taylorank.data.assemble import from_codes
+from taylorank.data.csr import INDEX_LIMIT
 from taylorank.data.ids import Ids
 from taylorank.data.interactions import Interactions
 from taylorank.data.shuffle import check_seed
@@ -66,8 +68,10 @@ def planted(
 
 
 def _check(n_users: int, n_items: int, factors: int, interactions: int, popularity: float, taste: float) -> None:
-    if min(n_users, n_items, factors) < 1:
-        raise ParameterError("planted data needs at least one user, item and factor", "raise the sizes")
+    for name, value in (("users", n_users), ("items", n_items), ("factors", factors), ("interactions", interactions)):
+        check_whole(value, name)
+    if max(n_users, n_items) >= INDEX_LIMIT:
+        raise ParameterError(f"{max(n_users, n_items):,} users or items exceed 2³¹ - 1", "lower the sizes")
     if not n_users <= interactions <= n_users * n_items // 2:
         raise ParameterError(
             f"{interactions:,} interactions do not fit {n_users:,} users × {n_items:,} items",

@@ -12,24 +12,27 @@ import numpy as np
 
 from taylorank.data.adjacency import adjacency_pairs, blank_separated_integers
 from taylorank.data.assemble import encode_integers, from_codes
-from taylorank.data.bytesource import PARQUET, open_binary, read_chunk, text_blocks
+from taylorank.data.bytesource import LONGEST_LINE, PARQUET, open_binary, read_chunk, text_blocks
 from taylorank.data.gather import collect
 from taylorank.data.interactions import Interactions
 from taylorank.data.layout import TextFormat, detect_layout
+from taylorank.data.lines import edges_of
+from taylorank.data.paths import path_of
 from taylorank.data.read_options import Format, Options
 from taylorank.data.roles import assign_roles
 from taylorank.data.tables import parquet_columns, parquet_rows
 from taylorank.data.text import text_rows
 from taylorank.errors import DataError, TaylorankError
 
+LONGEST_ADJACENCY = 1 << 28  # a line holds all items of a user
+
 
 def read_file(source: Any, options: Options) -> Interactions:
     """Read a path or an open binary file; errors name it."""
     is_path = isinstance(source, str | os.PathLike)
-    where = os.fspath(source) if is_path else getattr(source, "name", "the file")
-    where = " ".join(str(where).split("\n"))
+    where = os.fspath(source) if is_path else str(getattr(source, "name", "the file"))
     try:
-        return _read_opened(Path(source).expanduser() if is_path else source, Path(where).name, options)
+        return _read_opened(path_of(source) if is_path else source, Path(where).name, options)
     except TaylorankError as error:
         raise type(error)(f"{where}: {error.cause}", error.remedy) from None
     except MemoryError:
@@ -39,17 +42,23 @@ def read_file(source: Any, options: Options) -> Interactions:
 def _read_opened(source: Any, name: str, options: Options) -> Interactions:
     with open_binary(source) as file:
         head = read_chunk(file, 1 << 16)
+        while head and not head.strip():
+            head = read_chunk(file, 1 << 16)
         file.seek(0)
-        if not head.strip():
+        if not head:
             raise DataError("the file is empty", "check the export")
         kind = options.format or _format_of(name, head)
         if kind == "parquet":
             if not head.startswith(PARQUET):
                 raise DataError("not a Parquet file", "check the file, or pass its format")
             return _read_parquet(source if isinstance(source, Path) else file, name, options)
-        quotes = kind in ("csv", "tsv") and options.quote != ""
-        fallback = "latin-1" if kind == "dat" else None
-        blocks = text_blocks(file, quotes=quotes, encoding=options.encoding, fallback=fallback)
+        blocks = text_blocks(
+            file,
+            edges=edges_of(options.separator) if kind in ("csv", "tsv") and options.quote else b"",
+            encoding=options.encoding,
+            fallback="latin-1" if kind == "dat" else None,
+            longest=LONGEST_ADJACENCY if kind == "adjacency" else LONGEST_LINE,
+        )
         blocks = _with_progress(blocks, file, source, options)
         if kind == "adjacency":
             options.allow_only("format", "encoding", what="adjacency text")
@@ -90,8 +99,10 @@ def _with_progress(blocks: Iterator[bytes], file: IO[bytes], source: Any, option
 
 def _read_text(blocks: Iterator[bytes], kind: Format, name: str, options: Options) -> Interactions:
     first = next(blocks, b"")
+    while not first.strip() and (more := next(blocks, b"")):  # blank lines are lines, for messages
+        first += more
     layout = detect_layout(
-        first[: 1 << 20],
+        first,
         kind=cast(TextFormat, kind),
         separator=options.separator,
         columns=options.columns,

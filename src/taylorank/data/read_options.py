@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
-
+from taylorank.checks import is_finite
 from taylorank.data.interactions import Duplicates
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, shown
 
 Format = Literal["csv", "tsv", "dat", "inter", "adjacency", "parquet"]
 Wanted = str | int | None
@@ -43,13 +42,28 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, str)) or value not in allowed:
                 choices = ", ".join(repr(a) for a in allowed if a)
-                raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {choices}")
-        if self.quote not in ('"', ""):
+                raise ParameterError(f"{name}={shown(value)} is unknown", f"choose from {choices}")
+        for name in ("separator", "encoding"):
+            if not isinstance(value := getattr(self, name), str | None) or value == "":
+                raise ParameterError(f"{name}={shown(value)} is no text", "leave it out, or give text")
+        for role, column in self.wanted.items():
+            if isinstance(column, bool) or not isinstance(column, str | int | None):
+                raise ParameterError(f"{role}={shown(column)} is no column", "give its name or its number")
+        self._check_columns()
+        if not isinstance(self.quote, str) or self.quote not in ('"', ""):
             raise ParameterError(f"quote={self.quote!r} is unknown", 'give \'"\', or "" for none')
-        if self.min_rating is not None and not _is_finite(self.min_rating):
-            raise ParameterError(f"min_rating={self.min_rating!r} is not a number", "give a finite number")
+        if self.min_rating is not None and not is_finite(self.min_rating):
+            raise ParameterError(f"min_rating={shown(self.min_rating)} is not a number", "give a finite number")
+
+    def _check_columns(self) -> None:
+        named = self.columns
+        if named is None:
+            return
+        if not isinstance(named, list | tuple) or not named or not all(isinstance(name, str) for name in named):
+            raise ParameterError(f"columns={shown(named)} is no list of names", "write such as ('user', 'item')")
 
     @property
     def wanted(self) -> dict[str, Wanted]:
@@ -68,7 +82,3 @@ class Options:
         wrong = [name for name in given if name not in names]
         if wrong:
             raise ParameterError(f"{', '.join(wrong)} does not apply to {what}", "leave it out, or give a table")
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and bool(np.isfinite(value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -76,7 +77,7 @@ def assign_roles(names: Sequence[str], wanted: Mapping[str, Wanted], *, needs_ra
     A rating is used only if it is needed, a strength only if it is named; "" leaves a role without column. A column of
     ratings that is not used is noted.
     """
-    repeated = sorted({n for n in names if list(names).count(n) > 1})
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise DataError(f"column {repeated[0]!r} appears twice in the header", "rename or drop one of them")
     for role in ("user", "item", *(["rating"] if needs_rating else [])):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data.csr import CSR, sort_pairs
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, shown
 
 
 def random_keys(count: int, seed: int) -> NDArray[np.uint64]:
@@ -36,7 +36,7 @@ def tie_keys(columns: NDArray[Any], times: NDArray[Any], seed: int = 0) -> NDArr
 def check_seed(seed: int) -> None:
     """Refuse anything but a whole number from 0 to 2⁶⁴ - 1."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
-        raise ParameterError(f"seed {seed!r} is not a whole number from 0 to 2⁶⁴ - 1", "give one, such as 0")
+        raise ParameterError(f"seed {shown(seed)} is not a whole number from 0 to 2⁶⁴ - 1", "give one, such as 0")
 
 
 def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:

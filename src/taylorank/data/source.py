@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taylorank.data.interactions import Interactions
+from taylorank.data.paths import path_of
 from taylorank.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ def open_data(
     files. An .npz file is one that `Interactions.save_npz` wrote. `progress(done, total)` is called with bytes.
     """
     options = {name: value for name, value in read_options.items() if value is not None}
-    path = Path(name_or_path).expanduser()
-    if path.is_file():
+    path = path_of(name_or_path)
+    if _is_file(path):
         return _open_file(path, cleaning, progress, options)
     from taylorank.data import datasets
 
@@ -39,6 +40,13 @@ def open_data(
             "choose a cleaning instead",
         )
     return datasets.get(str(name_or_path), cleaning=cleaning or "raw", progress=progress)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise DataError(f"cannot open {path}: {error.strerror}", "check the path") from None
 
 
 def _open_file(path: Path, cleaning: str | None, progress: Progress | None, options: dict[str, Any]) -> Interactions:

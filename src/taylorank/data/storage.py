@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.data.arrays import DamagedError, load_arrays, save_arrays
 from taylorank.data.assemble import check_strengths, check_times
 from taylorank.data.csr import CSR, INDEX_LIMIT, freeze
 from taylorank.data.ids import Ids
 from taylorank.data.interactions import Interactions, Step
 from taylorank.data.truth import Truth
 from taylorank.errors import DataError
-from taylorank.output import atomic_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FORMAT = 1
+FORMAT = 2  # 1: without checksum
 
 
 def save_npz(data: Interactions, path: str | os.PathLike[str]) -> None:
     """Write `data` to `path`; the file appears whole or not at all."""
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, allow_pickle=False, **pack(data))
+    save_arrays(path, pack(data))
 
 
 def pack(data: Interactions, *, with_truth: bool = True) -> dict[str, NDArray[Any]]:
@@ -56,25 +52,25 @@ def pack(data: Interactions, *, with_truth: bool = True) -> dict[str, NDArray[An
 
 def load_npz(path: str | os.PathLike[str]) -> Interactions:
     """Read what `save_npz` wrote."""
+    rewrite = "write it again with save_npz"
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            if "taylorank_interactions" not in archive:
-                raise DataError(f"{path} holds no interactions", "give a file that Interactions.save_npz wrote")
-            version = int(archive["taylorank_interactions"].ravel()[0])
-            if version > FORMAT:
-                raise DataError(f"{path} has format {version}, newer than {FORMAT}", "update taylorank")
-            arrays = {name: archive[name] for name in archive.files}
+        arrays, is_checked = load_arrays(path)
     except FileNotFoundError:
         raise DataError(f"no such file: {path}", "check the path") from None
-    except (OSError, EOFError, ValueError, TypeError, AttributeError, NotImplementedError, zipfile.BadZipFile,
-            zlib.error) as error:  # fmt: skip
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path} is damaged or not an .npz file", "write it again with save_npz") from error
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror or error}", "check the path") from error
+    except DamagedError as error:
+        raise DataError(f"{path} is damaged or not an .npz file ({error})", rewrite) from error
+    if "taylorank_interactions" not in arrays:
+        raise DataError(f"{path} holds no interactions", "give a file that Interactions.save_npz wrote")
     try:
-        return unpack(arrays)
+        if (version := int(arrays["taylorank_interactions"].ravel()[0])) <= FORMAT:
+            if version > 1 and not is_checked:
+                raise ValueError("its checksum is missing")
+            return unpack(arrays)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError, RecursionError, OverflowError) as error:
-        raise DataError(f"{path} is damaged ({error})", "write it again with save_npz") from error
+        raise DataError(f"{path} is damaged ({error})", rewrite) from error
+    raise DataError(f"{path} has format {version}, newer than {FORMAT}", "update taylorank")
 
 
 def unpack(arrays: Mapping[str, NDArray[Any]]) -> Interactions:
@@ -141,6 +137,8 @@ def _unpack_ids(side: str, arrays: Mapping[str, NDArray[Any]]) -> Ids:
         return Ids(arrays[side])
     text, ends = bytes(arrays[f"{side}_text"]), arrays[f"{side}_ends"].tolist()
     starts = [0, *ends[:-1]] if ends else []
+    if (ends and ends[-1] != len(text)) or any(a > b for a, b in zip(starts, ends, strict=True)):
+        raise ValueError(f"{side} do not fit their text")
     values = np.empty(len(ends), dtype=object)
     values[:] = [text[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)]
     return Ids(values)

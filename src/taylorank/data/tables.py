@@ -11,7 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from taylorank.data.forked import check_fork
 from taylorank.data.ids import id_array
+from taylorank.data.panics import without_panics
 from taylorank.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ Rows = Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]
 def parquet_columns(source: str | Path | IO[bytes]) -> list[str]:
     """Return the column names of a Parquet file; a damaged one is refused."""
     try:
-        return list(pl.read_parquet_schema(source))
+        with without_panics():
+            return list(pl.read_parquet_schema(source))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise _damaged(error) from None
 
@@ -33,8 +36,14 @@ def parquet_rows(source: str | Path | IO[bytes], columns: Sequence[str]) -> Rows
     """Yield tables of the chosen columns, each with the numbers of its rows, counted from 1."""
     row = 1
     try:
-        wanted = pl.scan_parquet(source).select(columns)
-        for batch in wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True):
+        with without_panics():
+            wanted = pl.scan_parquet(source).select(columns)
+            batches = iter(wanted.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True))
+        while True:
+            with without_panics():
+                batch = next(batches, None)
+            if batch is None:
+                return
             yield batch, np.arange(row, row + len(batch))
             row += len(batch)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -66,14 +75,20 @@ def _native_series(column: Any, name: str) -> pl.Series:
         return native.alias(name)
     missing = column.is_null().to_numpy()
     values = column.to_numpy()
+    if values.dtype.kind == "M":
+        return pl.Series(name, values.astype("datetime64[us]"))  # polars knows no seconds
     if values.dtype != object and not (column.dtype.is_integer() and missing.any()):
-        return pl.Series(name, values)
+        try:
+            return pl.Series(name, values)
+        except (TypeError, ValueError, pl.exceptions.PolarsError):
+            raise DataError(f"column {name!r} holds {column.dtype}", "use numbers, text or dates") from None
     present = iter(column.drop_nulls().to_list())  # NumPy would turn integers with missing values into floats
     return object_series([None if is_missing else next(present) for is_missing in missing], name)
 
 
 def interactions_table(data: Interactions, library: str) -> Any:
     """Return the interactions as a table of `library`: user, item, strength and, if known, timestamp."""
+    check_fork()
     columns = {
         "user": data.users.take(data.by_user.row_of_entry()),
         "item": data.items.take(data.by_user.indices),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from taylorank.data.columns import integers_or_text
 from taylorank.data.layout import JOINT, Layout
+from taylorank.data.lines import first_line, lines_in, lines_of_rows, with_line_feeds
 from taylorank.data.roles import Roles
 from taylorank.data.threads import map_in_threads
 from taylorank.errors import DataError
@@ -28,22 +29,16 @@ def text_rows(blocks: Iterator[bytes], layout: Layout, roles: Roles) -> Iterator
     are dropped. Blocks are parsed in threads.
     """
     first = next(blocks, b"")
-    body = _after_first_line(first) if layout.has_header else first
-    line = 1 + first[: len(first) - len(body)].count(b"\n")
+    start, end = first_line(first, layout.edges)
+    body = first[end:] if layout.has_header else first[start:]
+    line = 1 + lines_in(first[: len(first) - len(body)])
     parser = BlockParser(layout, roles)
     try:
-        for table in map_in_threads(parser.parse, itertools.chain([body], blocks)):
-            lines = np.arange(line, line + len(table))
-            line += len(table)
-            yield _without_blank_lines(table, lines, roles)
+        for table, lines, count in map_in_threads(parser.parse, itertools.chain([body], blocks)):
+            yield _without_blank_lines(table, line + lines, roles)
+            line += count
     except LineError as error:
         raise DataError(f"line {line + error.line:,} {error.fault}", error.remedy) from None
-
-
-def _after_first_line(block: bytes) -> bytes:
-    start = len(block) - len(block.lstrip(b"\r\n\t "))
-    end = block.find(b"\n", start)
-    return block[end + 1 :] if end >= 0 else b""
 
 
 def _without_blank_lines(table: pl.DataFrame, lines: Lines, roles: Roles) -> tuple[pl.DataFrame, Lines]:
@@ -85,12 +80,20 @@ class BlockParser:
         self.first_attempt = 0  # what failed in one block is not tried in the next
         self.first_exact_attempt = 2  # those before it read ids as integers
 
-    def parse(self, block: bytes) -> pl.DataFrame:
-        """Return all columns of a block of whole lines."""
+    def parse(self, block: bytes) -> tuple[pl.DataFrame, Lines, int]:
+        """Return all columns of a block of whole lines, the line of each row, from 0, and the number of lines."""
         body = block.replace(b"::", JOINT.encode()) if self.layout.is_double_colon else block
         table = self._parse_fast(body)
         if table is None:
-            table = self._parse_slowly(body.decode())
+            table, lines = self._parse_slowly(body.decode())
+        elif b'"' in body and lines_in(body) != len(table):
+            lines = lines_of_rows(body, self.layout.edges)[: len(table)]
+        else:
+            lines = np.arange(len(table))
+        return self._with_ids(table, body), lines, lines_in(body)
+
+    def _with_ids(self, table: pl.DataFrame, body: bytes) -> pl.DataFrame:
+        """Return the table with ids as integers where all of a column are."""
         user, item = self.roles.user, self.roles.item
         if table[user].dtype != pl.String:
             return table
@@ -106,6 +109,7 @@ class BlockParser:
         """Parse with the first set of types that fits; None if the fast reader refuses the block."""
         if self.layout.quote is not None and not quotes_are_regular(body, self.layout.separator):
             return None  # it would parse them wrongly, without an error
+        body = with_line_feeds(body, self.layout.edges)
         plain = spells_integers_plainly(body, self.layout.separator)
         start = self.first_attempt if plain else max(self.first_attempt, self.first_exact_attempt)
         for number in range(start, len(self.attempts)):
@@ -132,21 +136,24 @@ class BlockParser:
         table.columns = list(names)
         return table
 
-    def _parse_slowly(self, text: str) -> pl.DataFrame:
+    def _parse_slowly(self, text: str) -> tuple[pl.DataFrame, Lines]:
         """Parse what the fast reader refuses (a quote inside a field), or say which line is wrong."""
         names = self.layout.names
         reader = self.layout.reader(io.StringIO(text, newline=""))
-        rows = []
+        rows, lines = [], []
+        begins = 0  # the line in which the row at hand begins
         try:
             for fields in reader:
                 if len(fields) > len(names):
                     fault = f"has {len(fields)} fields, not {len(names)}"
-                    raise LineError(reader.line_num - 1, fault, "quote fields that contain the separator")
+                    raise LineError(begins, fault, "quote fields that contain the separator")
                 rows.append([field or None for field in fields] + [None] * (len(names) - len(fields)))
+                lines.append(begins)
+                begins = reader.line_num
         except csv.Error as error:
             remedy = 'correct that line, or pass quote="" if quotes mean nothing in this file'
-            raise LineError(reader.line_num - 1, f"cannot be parsed ({error})", remedy) from None
-        return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+            raise LineError(begins, f"cannot be parsed ({error})", remedy) from None
+        return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row"), np.array(lines, dtype=np.int64)
 
 
 def quotes_are_regular(body: bytes, separator: str) -> bool:

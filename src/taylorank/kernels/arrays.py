@@ -86,6 +86,16 @@ def device_rows(rows: CSR, device: Any) -> Any:
     return DeviceRows.from_csr(rows, device)
 
 
+def scaled_rows(rows: CSR, by_row: Any, by_column: Any, *, room: int) -> tuple[Any, Any]:
+    """Return rows with weights a_x b_y, times those of `rows`, in both orders on the device of the tensors a and b.
+
+    They stream through it if it cannot hold them beside `room` bytes of other things.
+    """
+    from taylorank.kernels.cuda import scaled_rows
+
+    return scaled_rows(rows, by_row, by_column, room=room)
+
+
 def squared_lengths(block: Any) -> NDArray[np.float64]:
     """Return ‖x‖² of each column of a block (n, K), summed in float64, in host memory."""
     if is_tensor(block):

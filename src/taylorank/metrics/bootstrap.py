@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from taylorank.checks import check_whole
 from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
 from taylorank.metrics.judged import Values
 
 BLOCK_CELLS = 1 << 22  # draws held at a time
+MOST = 1_000_000  # resamples, whose means are all held
 
 
 def weighted_mean(values: Values, weights: Values | None = None) -> float:
@@ -66,8 +68,8 @@ def check_confidence(confidence: float) -> None:
 
 def check_resamples(resamples: int) -> None:
     """Raise unless it is a count."""
-    if resamples < 1:
-        raise ParameterError(f"resamples={resamples!r} is not a count", "give a whole number ≥ 1")
+    if check_whole(resamples, "resamples") > MOST:
+        raise ParameterError(f"resamples={resamples} is more than {MOST:,}", "give a smaller number")
 
 
 def _parts(values: Values, weights: Values | None) -> tuple[Values, Values]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, shown
 from taylorank.metrics.calibration import Binning
 from taylorank.metrics.catalogue import CATALOGUE_METRICS
 from taylorank.metrics.ranked import METRICS
@@ -19,6 +19,7 @@ CALIBRATION: dict[str, Binning] = {"ece": "mass", "ece_width": "width"}
 WITH_CUTOFF = (*METRICS, *CATALOGUE_METRICS, *CALIBRATION)
 NAMES = (*WITH_CUTOFF, "auc")
 LOWER_IS_BETTER = (*CALIBRATION, "gini", "popularity")
+MOST = 100_000  # cutoff: lists of thousands of users, padded to it, are held at a time
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,9 @@ def parse_metric(text: str) -> Wanted:
         return Wanted(name, None)
     if name not in WITH_CUTOFF:
         raise ParameterError(f"{text!r} has a cutoff, but {name} is of the whole ranking", f"write {name!r}")
-    if not (cutoff.isascii() and cutoff.isdigit() and int(cutoff) >= 1):
+    if not (cutoff.isascii() and cutoff.isdigit() and len(cutoff) < 4000 and int(cutoff) >= 1):
         raise ParameterError(f"{text!r} holds no cutoff ≥ 1", f"write {name}@10")
-    return Wanted(name, int(cutoff))
+    return Wanted(name, _bearable(int(cutoff)))
 
 
 def choosing_metric(text: str) -> Wanted:
@@ -107,8 +108,14 @@ def _at_cutoffs(metric: Wanted, cutoffs: list[int]) -> list[Wanted]:
 
 
 def _cutoffs(k: Any) -> list[int]:
-    given = [k] if isinstance(k, int | np.integer) else list(k)
+    given = list(k) if isinstance(k, Iterable) and not isinstance(k, str | bytes) else [k]
     whole = all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in given)
     if not given or not whole or min(given) < 1:
-        raise ParameterError(f"k={k!r} holds no cutoff ≥ 1", "give one or more, such as (10, 20)")
-    return sorted({int(c) for c in given})
+        raise ParameterError(f"k={shown(k)} holds no cutoff ≥ 1", "give one or more, such as (10, 20)")
+    return sorted({_bearable(int(c)) for c in given})
+
+
+def _bearable(cutoff: int) -> int:
+    if cutoff > MOST:
+        raise ParameterError(f"the cutoff {shown(cutoff)} is more than {MOST:,}", "give a smaller one")
+    return cutoff

@@ -7,22 +7,23 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import check_whole
 from taylorank.data import Interactions
-from taylorank.errors import DataError
+from taylorank.data.arrays import DamagedError, load_arrays, save_arrays
+from taylorank.errors import DataError, TrainingWarning, warn_caller
 from taylorank.models.json_values import plain_value
 from taylorank.models.parameters import OF_THE_MACHINE
 from taylorank.models.training_record import TrainingRecord
-from taylorank.output import atomic_path, check_place
+from taylorank.output import check_place
 from taylorank.solvers.svd import SvdState
 from taylorank.solvers.sweeps import SweepState
 
 State = SweepState | SvdState
-FORMAT = 3
+FORMAT = 3  # 2: without checksum
 SECONDS_BETWEEN = 10.0
 
 
@@ -48,6 +49,7 @@ class Checkpoint:
     history: list[dict[str, float]] = field(default_factory=list)
     best: BestStep | None = None
     written: float = field(default_factory=time.monotonic)
+    has_warned: bool = False
 
     @classmethod
     def open(cls, path: Path, identity: dict[str, Any]) -> Checkpoint:
@@ -56,13 +58,17 @@ class Checkpoint:
         check_place(path)
         if not path.exists():
             return cls(path, identity)
+        if not _is_one(path):
+            raise DataError(f"{path} is not a checkpoint", "give another file; this one would be overwritten")
         try:
-            with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
+            arrays, is_checked = load_arrays(path)
             manifest = json.loads(str(arrays.pop("manifest")))
-            found, unpacked = dict(manifest["identity"]), _unpacked(arrays, manifest)
-        except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile) as error:
-            raise DataError(f"{path} is damaged or not a checkpoint", "delete it to start again") from error
+            found = dict(manifest["identity"])
+            if not is_checked and found.get("format") == FORMAT:
+                raise ValueError("its checksum is missing")
+            unpacked = _unpacked(arrays, manifest)
+        except (OSError, DamagedError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise DataError(f"{path} is a damaged checkpoint", "delete it to start again") from error
         if found != identity:
             differs = [name for name in identity if found.get(name) != identity[name]] or ["version"]
             raise DataError(
@@ -91,9 +97,13 @@ class Checkpoint:
         if self.best is not None:
             manifest |= {"best": {"metric": self.best.metric, "step": self.best.step}}
             arrays |= {f"best_{name}": value for name, value in self.best.arrays.items()}
-        with atomic_path(self.path) as temporary, temporary.open("wb") as file:
-            np.savez(file, manifest=np.array(json.dumps(manifest)), **arrays)
         self.written = time.monotonic()
+        try:
+            save_arrays(self.path, {"manifest": np.array(json.dumps(manifest)), **arrays})
+        except DataError as error:  # the fit is worth more than its checkpoint
+            if not self.has_warned:
+                warn_caller(f"the fit goes on without checkpoint: {error}", TrainingWarning)
+            self.has_warned = True
 
     def __enter__(self) -> Checkpoint:
         return self
@@ -120,17 +130,37 @@ def open_checkpoint(
     return Checkpoint.open(Path(path), identity)
 
 
+def _is_one(path: Path) -> bool:
+    """Whether a file begins as checkpoints do: an archive whose first member is the manifest."""
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}", "give another file") from error
+    return head.startswith(b"PK") and b"manifest.npy" in head
+
+
 def _unpacked(
     arrays: dict[str, Any], manifest: dict[str, Any]
 ) -> tuple[State, list[dict[str, float]], BestStep | None]:
     state: State
     if manifest["kind"] == "sweep":
-        state = SweepState(manifest["sweep"], _named(arrays, "state_"), manifest["last_loss"])
+        state = SweepState(_count(manifest["sweep"]), _named(arrays, "state_"), float(manifest["last_loss"]))
     else:
-        state = SvdState(_named(arrays, "state_"), manifest["numbers"])
+        state = SvdState(_named(arrays, "state_"), {str(k): float(v) for k, v in manifest["numbers"].items()})
     kept = manifest.get("best")
-    best = None if kept is None else BestStep(kept["step"], kept["metric"], _named(arrays, "best_"))
-    return state, manifest["history"], best
+    best = None if kept is None else BestStep(_count(kept["step"]), float(kept["metric"]), _named(arrays, "best_"))
+    history = [{str(name): value for name, value in step.items()} for step in manifest["history"]]
+    if any(_count(step["step"]) and not step["seconds"] >= 0 for step in history):
+        raise ValueError("a step took no time")
+    return state, history, best
+
+
+def _count(value: Any) -> int:
+    """Return a number of steps; anything else would never be reached, or make a fit of another length."""
+    return check_whole(value, "step", least=0)
 
 
 def _named(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:

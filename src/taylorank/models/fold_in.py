@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from taylorank.data import CSR, Interactions
+from taylorank.data.units import in_units
 from taylorank.kernels import ItemVectors, RowSystem, gather_sum, row_solve
 from taylorank.objectives import ItemSums
 from taylorank.objectives.rg import context_weights
@@ -35,6 +36,7 @@ class SharedFoldIn:
     context_exponent: float  # ρ
     score_penalty: float  # κ
     interacts: bool = False  # RG×; matters under a plain penalty alone
+    unit: float = 1.0  # in which the strengths of the training data were measured
 
     @property
     def item_factors(self) -> Floats:
@@ -66,6 +68,7 @@ class SharedFoldIn:
 
     def rows(self, histories: Interactions) -> Floats:
         """Return P of each user, (B, K)."""
+        histories = in_units(histories, self.unit)
         totals, shrinkage, context = self.weights(histories)
         scale = np.divide(shrinkage, totals, out=np.zeros_like(totals), where=totals > 0)
         rows, Q = used_items(histories.by_user, self.item_factors)
@@ -75,6 +78,7 @@ class SharedFoldIn:
 
     def contributions(self, history: Interactions, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """a_x (r_j / I_x) (Q_j − qᵀQ) B v, (n,)."""
+        history = in_units(history, self.unit)
         strengths = history.strengths.astype(np.float64)
         _, shrinkage, context = self.weights(history)
         shares = shrinkage * strengths / strengths.sum()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -21,9 +21,10 @@ from taylorank.models.recommender import Lists, MixinBase, Recommender
 from taylorank.ranking import HistoryScores, Ranker, similar_items
 from taylorank.solvers.inverse import SingularError, Strip, invert_in_place
 from taylorank.system import available_memory
-from taylorank.torch_extra import uses_cuda
+from taylorank.torch_extra import torch_device
 
 BLOCK = 512
+SPARSE_SHARE = 16  # a strip with fewer entries than one in so many is sorted by its entries
 MOST_ITEMS = 30_000  # limit of EASE where the free memory is unknown
 
 
@@ -99,14 +100,15 @@ class EASE(ItemWeights, Recommender):
         check_parameters(self)
         if self.regularization == 0:
             raise ParameterError(f"regularization={self.regularization}", "use a number > 0, such as 200")
-        weights = self._solved_on_cuda(data) if uses_cuda(self.device) else self._solved(data, callback)
+        device = torch_device(self.device)
+        weights = self._solved(data, callback) if device is None else self._solved_on(device, data)
         self.train_, self.item_weights_ = data, weights
         return self
 
-    def _solved_on_cuda(self, data: Interactions) -> NDArray[np.float32]:
+    def _solved_on(self, device: str, data: Interactions) -> NDArray[np.float32]:
         from taylorank.models.ease_cuda import ease_weights
 
-        return ease_weights(data, self.regularization)
+        return ease_weights(data, self.regularization, device)
 
     def _solved(self, data: Interactions, callback: Any) -> NDArray[np.float32]:
         self._check_memory(data.n_items)
@@ -117,11 +119,12 @@ class EASE(ItemWeights, Recommender):
         return _weights(strips)
 
     def _score_rows(self) -> Callable[[sparse.csr_array], NDArray[Any]] | None:
-        if not uses_cuda(self.device):
+        device = torch_device(self.device)
+        if device is None:
             return None
         from taylorank.models.ease_cuda import DeviceScores
 
-        return DeviceScores(self._learned("item_weights_"))
+        return DeviceScores(self._learned("item_weights_"), device)
 
     def _invert(self, strips: list[Strip], callback: Callable[[FitProgress], object] | None) -> None:
         began = time.perf_counter()
@@ -179,7 +182,7 @@ class ItemKNN(ItemWeights, Recommender):
 
     Of equally near items those with the smaller ids are kept.
 
-    cosine_ij = (r_i · r_j) / (‖r_i‖ ‖r_j‖ + shrink).
+    cosine_ij = (r_i · r_j) / (‖r_i‖ ‖r_j‖ + shrink). `device` is "cpu", "cuda", or "auto": cuda where torch sees one.
 
     >>> from taylorank.data import planted
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
@@ -190,32 +193,68 @@ class ItemKNN(ItemWeights, Recommender):
     neighbours: int = 100
     _: KW_ONLY
     shrink: float = 10.0
+    device: Literal["auto", "cpu", "cuda"] = "auto"
 
     def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
         check_parameters(self)
-        data = training_data(train)
+        data, device = training_data(train), torch_device(self.device)
         by_item = data.by_item.to_scipy().astype(np.float64)  # (N, M)
-        by_user = data.matrix.astype(np.float64)
         norms = np.sqrt(by_item.multiply(by_item).sum(axis=1))
-        strips = [
-            self._nearest(by_item[start : start + BLOCK] @ by_user, start, norms)
-            for start in range(0, data.n_items, BLOCK)
-        ]
-        self.train_ = data
-        self.item_weights_ = sparse.vstack(strips, format="csr")
+        strips = self._nearest(data, by_item, norms) if device is None else self._nearest_on(device, data, norms)
+        weights = sparse.vstack(list(strips), format="csr")
+        self.train_, self.item_weights_ = data, weights
         return self
 
-    def _nearest(self, products: Any, start: int, norms: NDArray[Any]) -> sparse.csr_array:
-        """Keep the k largest shrunk cosines of each row of a strip, itself left out."""
-        cosines = products.toarray()
-        rows = np.arange(len(cosines))
-        cosines /= norms[start : start + len(cosines), None] * norms + self.shrink + np.finfo(np.float32).tiny
-        cosines[rows, start + rows] = 0.0
-        nearest, values = top_k_scores(cosines, min(self.neighbours, cosines.shape[1]))  # equal ones by position
-        strip = sparse.csr_array(
-            (values.ravel(), nearest.ravel(), np.arange(0, values.size + 1, values.shape[1])), shape=cosines.shape
-        )
+    def _nearest(self, data: Interactions, by_item: Any, norms: NDArray[Any]) -> Iterator[sparse.csr_array]:
+        """Yield rows of W, block after block of items: of each its k nearest, itself left out."""
+        by_user = data.matrix.astype(np.float64)
+        for start in range(0, data.n_items, BLOCK):
+            products = by_item[start : start + BLOCK] @ by_user
+            if SPARSE_SHARE * products.nnz < products.shape[0] * products.shape[1]:
+                yield self._nearest_of_few(products.tocoo(), start, norms)
+                continue
+            cosines = products.toarray()
+            rows = np.arange(len(cosines))
+            cosines /= norms[start : start + len(cosines), None] * norms + self.shrink + np.finfo(np.float32).tiny
+            cosines[rows, start + rows] = 0.0
+            lists = top_k_scores(cosines, min(self.neighbours, data.n_items))  # equal ones by position
+            yield _strip(*lists, data.n_items)
+
+    def _nearest_of_few(self, products: Any, start: int, norms: NDArray[Any]) -> sparse.csr_array:
+        """The same, for a strip that is 0 almost everywhere: its entries alone are sorted."""
+        rows, columns = products.coords
+        scale = norms[start + rows] * norms[columns] + self.shrink + np.finfo(np.float32).tiny
+        values = (products.data / scale).astype(np.float32)
+        other = (columns != start + rows) & (values > 0)
+        rows, columns, values = rows[other], columns[other], values[other]
+        order = np.lexsort((columns, -values, rows))  # equal ones by position
+        rank = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
+        kept = order[rank < self.neighbours]
+        strip = sparse.csr_array((values[kept], (rows[kept], columns[kept])), shape=products.shape)
         strip.sort_indices()
-        strip.eliminate_zeros()
         return strip
+
+    def _nearest_on(self, device: str, data: Interactions, norms: NDArray[Any]) -> Iterator[sparse.csr_array]:
+        from taylorank.models.neighbours_cuda import nearest_items
+
+        count = min(self.neighbours, data.n_items)
+        for lists in nearest_items(data, norms, count=count, shrink=self.shrink, device=device):
+            yield _strip(*lists, data.n_items)
+
+    def _score_rows(self) -> Callable[[sparse.csr_array], NDArray[Any]] | None:
+        device = torch_device(self.device)
+        if device is None:
+            return None
+        from taylorank.models.neighbours_cuda import NeighbourScores
+
+        return NeighbourScores(self._learned("item_weights_"), device)
+
+
+def _strip(nearest: NDArray[np.int64], values: NDArray[np.float32], n_items: int) -> sparse.csr_array:
+    """Return lists of neighbours and their weights as rows of W."""
+    ends = np.arange(0, values.size + 1, values.shape[1])
+    strip = sparse.csr_array((values.ravel(), nearest.ravel(), ends), shape=(len(values), n_items))
+    strip.sort_indices()
+    strip.eliminate_zeros()
+    return strip

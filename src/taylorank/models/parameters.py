@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
+
 from taylorank.checks import check_number, check_whole
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, shown
 
 OF_THE_MACHINE = ("num_threads", "device")  # parameters that say where to compute, not what
 LEAST_COUNTS = {
@@ -20,6 +22,10 @@ LEAST_COUNTS = {
     "epochs": 1,
     "batch_size": 1,
 }
+TEXTS = (
+    *("solver", "penalty", "ranking", "weights", "variant"),
+    *("backbone", "sampler", "optimizer", "schedule", "precision"),  # a loss is looked up first
+)
 MAY_BE_NONE = ("max_items", "max_passes", "random_state", "num_threads", "batch_size", "temperature")
 LEAST_NUMBERS = {
     "regularization": 0.0,
@@ -68,6 +74,9 @@ def settled_params(model: Any) -> dict[str, Any]:
 
 def check_parameters(model: Any) -> None:
     """Raise `ParameterError` for a count that is not one, or a number that is missing, infinite or too small."""
+    for name, value in parameters_of(model).items():
+        if name in TEXTS and isinstance(value, np.ndarray | list | dict | set):  # which cannot be looked up
+            raise ParameterError(f"{name}={shown(value)} is no text", "give a name; the documentation lists them")
     for name, value in model.settled_params().items():
         if value is None and name in MAY_BE_NONE:
             continue

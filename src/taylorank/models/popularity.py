@@ -43,6 +43,5 @@ class Popularity(Recommender):
         return self._ranker_with(
             histories=scores,
             cold_scores=counts,
-            rankable=None,  # a count of 0 ranks last
             contributions=lambda history, column: (np.empty(0, dtype=np.int64), np.empty(0), float(counts[column])),
         )

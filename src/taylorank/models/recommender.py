@@ -20,7 +20,7 @@ from taylorank.models.parameters import parameters_of, set_parameters
 from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking import Explanation, Ranker, explain, recommend
 from taylorank.ranking.cold import Cold
-from taylorank.torch_extra import torch_device
+from taylorank.torch_extra import on_device, torch_device
 
 Lists = tuple[NDArray[Any], NDArray[np.float32]]
 OF_THE_PROCESS = ("_ranker", "_unchanged", "_tensors")  # attributes that no copy in another process has
@@ -56,6 +56,10 @@ class Recommender:
         """Set parameters by name and return self."""
         set_parameters(self, params)
         return self
+
+    def placed_on(self, device: str | None) -> Self:
+        """Return this model with its parameter `device` set, sharing what was learned; itself if it has none."""
+        return on_device(self, device)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.get_params(deep=False).items())
@@ -168,6 +172,7 @@ class Recommender:
         items: Sequence[Any] | None = None,
         exclude: Sequence[Any] | None = None,
         cold: Cold | None = None,
+        device: str | None = None,
     ) -> Lists:
         """Return the ids of the n best items of each user and their scores, (len(users), n).
 
@@ -179,8 +184,10 @@ class Recommender:
         items by their share of the training interactions, which is the score; "nan" gives a row of padding; "error"
         raises and names them. By default unknown users are an error, and known users
         without history get the popular items.
+
+        `device` is where to rank this once, in place of the model's own `device`, if it has one.
         """
-        return recommend(self, users, n, seen=seen, items=items, exclude=exclude, cold=cold)
+        return recommend(self.placed_on(device), users, n, seen=seen, items=items, exclude=exclude, cold=cold)
 
     @on_own_threads
     def explain(self, user: Any, item: Any, n: int | None = 10) -> Explanation:

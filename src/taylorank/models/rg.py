@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from taylorank.checks import check_number
 from taylorank.data import Interactions
+from taylorank.data.units import in_units
 from taylorank.errors import ParameterError
 from taylorank.kernels import ItemVectors
 from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
@@ -56,12 +57,15 @@ class RGFamily(Factors):
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
     objective: ClassVar[type[RG]]
+    bounded_rank: ClassVar[bool] = True  # more factors than the smaller side of the data are refused
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **FACTOR_SHAPES,
         "proposal_": ("items",),
         "penalty_": (),
         "mean_context_": (),
+        "strength_unit_": (),
     }
+    strength_unit_ = 1.0  # r̃, the median strength of the training data; files of before have none
     fit = fit_factors
     partial_fit = partial_fit_factors
 
@@ -82,7 +86,9 @@ class RGFamily(Factors):
         return cls.paper(factors, **{**printed, **others})
 
     def _objective(self, data: Interactions) -> RG:
-        """Return the objective of this data; keep the parts of it that ranking needs."""
+        """Return the objective of this data in units of r̃; keep the parts of it that ranking needs."""
+        self.strength_unit_ = data.typical_strength
+        data = in_units(data, self.strength_unit_)
         objective = rg_objective(
             self.objective,
             data,
@@ -193,6 +199,7 @@ class RGFamily(Factors):
             context_exponent=self.context_exponent,
             score_penalty=self.score_penalty * self._learned("mean_context_"),
             interacts=self.objective.interacts,
+            unit=float(self.strength_unit_),
         )
         return self._ranker_with(
             vectors=Vectors(
@@ -242,7 +249,8 @@ class RG2(RGFamily, FactorModel, Recommender):
     """Minimise Σ_x (c_x/2) Σ_y q_y (P_x·Q_y − s_xy)² + ½ λ Σ_x c_x ‖P_x‖² + ½ λ C Σ_y q_y ‖Q_y‖².
 
     s_xy = r_xy / (I_x q_y) − 1, q_y ∝ popularity^γ, c_x = I_x^ρ (see `objectives.rg`): softmax loss under the
-    proposal q, expanded to second order.
+    proposal q, expanded to second order. Strengths and popularity are measured in the median strength of the training
+    data, so that their unit does not matter.
 
     Parameters
     ----------
@@ -269,7 +277,7 @@ class RG2(RGFamily, FactorModel, Recommender):
         smaller K and every λ (`path`). "als": the same optimum in the limit, sweep by sweep.
     tolerance, max_passes
         Spectral: stop when every residual is ≤ tolerance · σ₁ (0: machine precision). With the default two seeds give
-        the same list of ten to 99.9 % of the users of ML-1M and Yelp2018 (docs/benchmarks.md).
+        more than 99.9 % of the users of ML-1M and Yelp2018 the same list of ten (docs/benchmarks.md).
         `max_passes` stops early, which is another, smoother model and not the optimum. ALS: stop when a sweep lowers
         the loss L by no more than tolerance · (L(0) − L), L(0) being that of zero factors.
     iterations
@@ -341,6 +349,6 @@ def check_ranking(ranking: str, discount: float) -> None:
 
 
 def discounts(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
-    """Return max(popularity, 1)^-δ."""
+    """Return max(popularity, 1)^-δ; the counts are of typical interactions."""
     factors: NDArray[np.float64] = np.maximum(counts, 1.0) ** -exponent
     return factors

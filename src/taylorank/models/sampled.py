@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import is_finite
 from taylorank.data import Interactions
+from taylorank.data.units import in_units
 from taylorank.errors import ParameterError
 from taylorank.kernels import ItemVectors
 from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
@@ -68,7 +70,9 @@ class SampledFamily(Rows):
         **FACTOR_SHAPES,
         "proposal_": ("items",),
         "penalty_": (),
+        "strength_unit_": (),
     }
+    strength_unit_ = 1.0  # r̃, the median strength of the training data; files of before have none
 
     @classmethod
     def literal(cls, factors: int = 64, **others: Any) -> Self:
@@ -81,13 +85,14 @@ class SampledFamily(Rows):
         check_penalty(self.penalty)
         if self.weights not in WEIGHTS:
             raise ParameterError(f"weights={self.weights!r} is unknown", f"choose {' or '.join(WEIGHTS)}")
-        if not (np.isfinite(self.regularization) and self.regularization >= 0):
+        if not (is_finite(self.regularization) and self.regularization >= 0):
             raise ParameterError(f"regularization={self.regularization} is not a number ≥ 0", "try 0.05 to 0.5")
 
     def _solve(self, data: Interactions, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
+        self.strength_unit_ = data.typical_strength
         full = rg_objective(
             RG2Objective,
-            data,
+            in_units(data, self.strength_unit_),
             proposal_exponent=self.proposal_exponent,
             context_exponent=self.context_exponent,
             penalty=self.penalty,
@@ -98,6 +103,7 @@ class SampledFamily(Rows):
         return super()._solve(data, monitor, start)
 
     def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
+        self.strength_unit_ = data.typical_strength
         self.proposal_ = proposal(data, self.proposal_exponent)
         return super()._sweep(data, item_factors, sweeps)
 
@@ -106,7 +112,7 @@ class SampledFamily(Rows):
         if self.weights == "printed":
             make = partial(printed_objective, interacts=self.interacts)
         return make(
-            data,
+            in_units(data, float(self.strength_unit_)),
             negatives=self.negatives,
             penalty=self._learned("penalty_"),
             proposal=self._learned("proposal_"),

@@ -6,7 +6,6 @@ model.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import taylorank
+from taylorank.data.arrays import checksum
 from taylorank.data.storage import pack, unpack
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.parameters import OF_THE_MACHINE, parameter_names
@@ -94,7 +94,7 @@ def with_checksum(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) 
         plain = json.dumps(facts, default=_plain_value)
     except (TypeError, ValueError, AttributeError):
         raise ParameterError("a parameter of the model is not a plain value", "use numbers and text") from None
-    return json.dumps({**json.loads(plain), "checksum": _checksum(plain, arrays)})
+    return json.dumps({**json.loads(plain), "checksum": checksum(arrays, plain)})
 
 
 def _plain_value(value: Any) -> Any:
@@ -102,14 +102,6 @@ def _plain_value(value: Any) -> Any:
     if sparse.issparse(value):
         return f"{value.shape[0]} × {value.shape[1]} matrix, not kept in the file"
     return value.item()
-
-
-def _checksum(facts: str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    digest = hashlib.sha256(facts.encode())
-    for name in sorted(arrays):
-        digest.update(f"|{name}|{arrays[name].dtype.str}|{arrays[name].shape}|".encode())
-        digest.update(arrays[name].data)
-    return digest.hexdigest()
 
 
 def load(path: str | os.PathLike[str]) -> Recommender:
@@ -131,7 +123,8 @@ def _restored(path: Path, arrays: Arrays, manifest: Mapping[str, Any]) -> Recomm
         histories = unpack({name[5:]: value for name, value in arrays.items() if name.startswith("seen_")})
         sizes = {"users": len(histories.users), "items": len(histories.items)}
         for name, axes in model.learned_shapes.items():
-            setattr(model, name, _learned(arrays, name, axes, sizes))
+            if name in arrays or axes or not hasattr(model, name):  # what was learned since has a default
+                setattr(model, name, _learned(arrays, name, axes, sizes))
         if manifest.get("path") is not None:
             model.__dict__["path_"] = unpack_path(
                 lambda name, axes: _learned(arrays, name, axes, sizes), manifest["path"], model._learned("proposal_")
@@ -140,7 +133,7 @@ def _restored(path: Path, arrays: Arrays, manifest: Mapping[str, Any]) -> Recomm
         return model._for_others(
             histories, TrainingRecord(histories, popularity=popularity, fingerprint=manifest["data"])
         )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, OverflowError) as error:
         raise DataError(f"{path} is damaged ({error})", "save the model again") from error
 
 
@@ -155,7 +148,7 @@ def _read(path: Path) -> tuple[Arrays, dict[str, Any]]:
             manifest = json.loads(header["taylorank"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         stated = manifest.pop("checksum", None)
-        if manifest["format"] == FORMAT and _checksum(json.dumps(manifest), arrays) != stated:
+        if manifest["format"] == FORMAT and checksum(arrays, json.dumps(manifest)) != stated:
             raise DataError(f"{path} is damaged: its content does not match its checksum", "save the model again")
         return arrays, manifest
     except FileNotFoundError:

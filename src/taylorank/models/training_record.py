@@ -32,8 +32,8 @@ class TrainingRecord:
 
     @cached_property
     def popularity(self) -> NDArray[np.float64]:
-        """Σ_x r_xy, (N,)."""
-        return self._data.item_popularity
+        """Σ_x r_xy over the median strength, (N,)."""
+        return self._data.relative_popularity
 
     def is_of(self, data: Interactions) -> bool:
         """Return whether `data` is what was fitted: not folded-in histories, nor data that the file left out."""

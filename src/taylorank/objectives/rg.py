@@ -1,6 +1,7 @@
 """RG² and RG×: softmax loss, expanded to second order at zero scores, under a proposal.
 
-With o_xy = P_x · Q_y, I_x = Σ_y r_xy, c_x = I_x^ρ, C = Σ_x c_x, q_y ∝ max(Σ_x r_xy, 1)^γ, and the q-centred targets
+With o_xy = P_x · Q_y, I_x = Σ_y r_xy, c_x = I_x^ρ, C = Σ_x c_x, q_y ∝ max(Σ_x r_xy / r̃, 1)^γ, r̃ being the median
+strength (1 for clicks), so that the unit of strength does not matter, and the q-centred targets
 s_xy = r_xy / (I_x q_y) − 1:
 
     RG² :  Σ_x (c_x/2) Σ_y q_y (o_xy − s_xy)²                     + ½ λ Σ_x c_x ‖P_x‖² + ½ λ C Σ_y q_y ‖Q_y‖²
@@ -37,6 +38,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from taylorank.checks import is_finite
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.kernels import gather_sum
@@ -171,7 +173,7 @@ def rg_objective(
     """Scale `data` for RG² or RG× with exponents γ and ρ; κ is `score_penalty` times the mean c of all contexts."""
     if not data.nnz:
         raise DataError("the training data has no interactions", "check the split and the cleaning steps")
-    if not (np.isfinite(score_penalty) and score_penalty >= 0):
+    if not (is_finite(score_penalty) and score_penalty >= 0):
         raise ParameterError(f"score_penalty={score_penalty} is not a number ≥ 0", "use 0 for none")
     rows = data.by_user
     q = proposal(data, proposal_exponent)
@@ -193,12 +195,12 @@ def rg_objective(
 
 
 def proposal(data: Interactions, exponent: float) -> NDArray[np.float64]:
-    """Return q_y ∝ max(Σ_x r_xy, 1)^γ, which sums to 1."""
-    return proposal_of(data.item_popularity, exponent)
+    """Return q_y ∝ max(Σ_x r_xy / r̃, 1)^γ, r̃ being the median strength; it sums to 1."""
+    return proposal_of(data.relative_popularity, exponent)
 
 
 def proposal_of(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
-    """Return q_y ∝ max(count_y, 1)^γ, which sums to 1."""
+    """Return q_y ∝ max(count_y, 1)^γ, which sums to 1; the counts are of typical interactions."""
     _check_exponent("proposal_exponent", exponent)
     logs = exponent * np.log(np.maximum(counts, 1.0))
     q: NDArray[np.float64] = np.exp(logs - logs.max())
@@ -219,5 +221,5 @@ def context_weights(data: Interactions, exponent: float) -> tuple[NDArray[np.flo
 
 
 def _check_exponent(name: str, value: float) -> None:
-    if not np.isfinite(value):
+    if not is_finite(value):
         raise ParameterError(f"{name}={value} is not a number", "give a finite number, such as 0.8")

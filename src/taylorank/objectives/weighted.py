@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import is_finite
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.kernels import RowSystem, gram, nonzero_scores
@@ -180,6 +181,7 @@ def ials_objective(data: Interactions, *, unobserved_weight: float, regularizati
     """Return Σ_observed r (o − 1)² + w₀ Σ_all o² + frequency-scaled penalties."""
     check_weighted(data, unobserved_weight=unobserved_weight, regularization=regularization, nu=nu)
     strengths = strengths_of(data)
+    unobserved_weight = float(unobserved_weight)  # NumPy refuses integers of more than 64 bits
     per_user = data.by_user.row_lengths + unobserved_weight * data.n_items
 
     def item_penalties() -> NDArray[np.float64]:
@@ -214,5 +216,5 @@ def check_weighted(data: Interactions, **values: float) -> None:
     if not data.nnz:
         raise DataError("the training data has no interactions", "check the split and the cleaning steps")
     for name, value in values.items():
-        if not (np.isfinite(value) and value >= 0):
+        if not (is_finite(value) and value >= 0):
             raise ParameterError(f"{name}={value} is not a number ≥ 0", "raise it")

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.errors import ParameterError, UnknownIdError
+from taylorank.errors import ParameterError, UnknownIdError, shown
 from taylorank.ranking.ranker import Positions, Ranker
 
 Cold = Literal["popularity", "nan", "error"]
@@ -43,4 +43,4 @@ def _unknown_error(ranker: Ranker, ids: NDArray[Any]) -> UnknownIdError:
 def _listed(ids: NDArray[Any]) -> str:
     plain = [value.item() if isinstance(value, np.generic) else value for value in ids[:SHOWN]]
     more = f" and {len(ids) - SHOWN:,} more" if len(ids) > SHOWN else ""
-    return ", ".join(repr(value) for value in plain) + more
+    return ", ".join(map(shown, plain)) + more

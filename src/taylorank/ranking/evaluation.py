@@ -41,6 +41,7 @@ def evaluate(
     random_state: int = 0,
     counts: Interactions | None = None,
     num_threads: int | None = None,
+    device: str | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Return the mean of each metric over the users with test items: {"ndcg@10": …, …}.
@@ -70,6 +71,8 @@ def evaluate(
         The data that item popularity is counted in, for novelty and popularity; by default what the model has seen.
     num_threads
         Of kernels; the model's own number by default, else all CPUs.
+    device
+        Where to rank, "auto", "cpu" or "cuda", in place of the model's own `device`; others rank where they always do.
     progress
         Called with (users done, all users).
 
@@ -83,7 +86,7 @@ def evaluate(
     """
     wanted = wanted_metrics(metrics, k)
     _check(gain, confidence, resamples)
-    ranker = ranker_of(model)
+    ranker = ranker_of(_placed(model, device))
     truth = relevance(ranker, interactions_of(ranker, test, "test"), gain)
     hidden = Hidden(ranker, seen_parts(ranker, seen))
     overlap = _warn_of_overlap(truth, hidden)
@@ -105,6 +108,12 @@ def evaluate(
         else None,
         intervals=None if confidence is None else _intervals(accumulators, confidence, resamples, random_state),
     )
+
+
+def _placed(model: Any, device: str | None) -> Any:
+    """Return the model with its `device` set, if it knows how to do that."""
+    place = getattr(model, "placed_on", None)
+    return model if device is None or place is None else place(device)
 
 
 def _warn_of_overlap(truth: Relevance, hidden: Hidden) -> int:

@@ -264,7 +264,7 @@ class Ranker:
     @cached_property
     def item_popularity(self) -> NDArray[np.float64]:
         """Σ_x r_xy of every item, (N,)."""
-        return self.seen.item_popularity if self.popularity is None else self.popularity
+        return self.seen.relative_popularity if self.popularity is None else self.popularity
 
     @cached_property
     def popular_scores(self) -> NDArray[np.float32]:

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from taylorank.checks import check_list, check_whole
 from taylorank.data import Interactions
+from taylorank.errors import ParameterError
 from taylorank.ranking.cold import Cold, known_rows
 from taylorank.ranking.lists import BestOf, best_items, popular_items
 from taylorank.ranking.masks import Hidden, seen_parts
 from taylorank.ranking.ranker import Best, Mask, Rankable, Ranker, ranker_of
+from taylorank.system import available_memory
 
+SURELY_FREE = 1 << 28  # bytes that are not asked for: the answer takes longer than a small request
 Users = Sequence[Any] | NDArray[Any]
 Lists = tuple[NDArray[Any], NDArray[np.float32]]
 
@@ -31,6 +34,7 @@ def recommend(
     cold: Cold | None = None,
 ) -> Lists:
     """Return ids and scores of the n best items of each user, (len(users), n); see the models' `recommend`."""
+    _check_memory(len(users) if hasattr(users, "__len__") else 0, n)
     blocks = list(recommend_blocks(model, users, n, seen=seen, items=items, exclude=exclude, cold=cold))
     if len(blocks) == 1:
         return blocks[0]
@@ -49,7 +53,7 @@ def recommend_blocks(
     cold: Cold | None = None,
 ) -> Iterator[Lists]:
     """Yield what `recommend` returns, some thousand users at a time; arguments are checked before the first."""
-    check_whole(n, "n", remedy="ask for at least one item")
+    _check_memory(1, n)
     for name, given in (("users", users), ("items", items), ("exclude", exclude)):
         if given is not None or name == "users":
             check_list(given, name)
@@ -60,7 +64,16 @@ def recommend_blocks(
     allowed = _allowed(ranker, items, exclude)
     best_of, size = best_items(ranker, hidden, allowed=allowed)
     lists = _Lists(ranker, best_of, hidden, allowed, cold)
+    _check_memory(min(size, len(rows)), n)
     return (lists.of(wanted[s : s + size], rows[s : s + size], n) for s in range(0, len(rows), size))
+
+
+def _check_memory(users: int, n: Any) -> None:
+    """Refuse lists that memory does not hold, with their padding."""
+    check_whole(n, "n", remedy="ask for at least one item")
+    size = 12 * users * int(n)  # bytes of ids and scores
+    if size > SURELY_FREE and (free := available_memory()) is not None and size > free:
+        raise ParameterError(f"n={n} items for each of {users:,} users do not fit in memory", "ask for fewer")
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,11 +22,12 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from taylorank.errors import DataError
+from taylorank.errors import DataError, TaylorankError, in_one_line
 from taylorank.models.json_values import plain_value
 from taylorank.output import atomic_path
 
@@ -49,9 +50,23 @@ def read_record(path: str | os.PathLike[str]) -> Record:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}", "check the path") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not JSON", "give the file that `taylorank compare --json` wrote") from error
-    return check_record(by_rows(record), str(path))
+    with as_it_was_written(path):
+        return check_record(by_rows(record), str(path))
+
+
+@contextmanager
+def as_it_was_written(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Use a record that was read from a file: if its parts are not what they should be, the file is to blame."""
+    try:
+        yield
+    except (TaylorankError, OSError, MemoryError, ImportError):
+        raise
+    except Exception as error:  # what draws a chart raises its own
+        raise DataError(
+            f"{os.fspath(path)} is not as it was written ({in_one_line(error)})", "compare again; it was changed or cut"
+        ) from error
 
 
 def check_record(record: Any, name: str = "the record") -> Record:
@@ -67,7 +82,24 @@ def check_record(record: Any, name: str = "the record") -> Record:
     missing = [part for part in PARTS if part not in record]
     if missing:
         raise DataError(f"{name} lacks {', '.join(missing)}", "compare again; the file was changed or cut")
+    for part in PARTS:
+        if not isinstance(record[part], list if part == "runs" else dict):
+            raise DataError(f"{part} of {name} is not what it should be", "compare again; the file was changed")
+    for number, run in enumerate(record["runs"], start=1):
+        if not _is_run(run, record["models"]):
+            raise DataError(f"run {number} of {name} is not what it should be", "compare again; the file was changed")
     return record
+
+
+def _is_run(run: Any, models: Mapping[str, Any]) -> bool:
+    """Whether an entry has what all that read runs ask of it: a model, a seed, and an error or metrics."""
+    if not isinstance(run, dict) or run.get("model") not in models or not isinstance(run.get("seed"), int):
+        return False
+    if run.get("error"):
+        return isinstance(run["error"], str)
+    metrics = run.get("metrics")
+    numbers = metrics.values() if isinstance(metrics, dict) else [""]
+    return all(value is None or isinstance(value, int | float) for value in numbers)
 
 
 def without_user_values(record: Record) -> Record:

@@ -21,11 +21,21 @@ LOGIT_USERS = 500
 
 
 def advise(
-    space: Space, best: dict[str, Any], trials: Sequence[Trial], model: Recommender | None, *, random_state: int = 0
+    space: Space,
+    best: dict[str, Any],
+    trials: Sequence[Trial],
+    model: Recommender | None,
+    *,
+    random_state: int = 0,
+    largest: int | None = None,
 ) -> list[str]:
-    """Return lines of advice: parameters that mattered, values at an edge, the Taylor expansion, failed trials."""
+    """Return lines of advice: parameters that mattered, values at an edge, the Taylor expansion, failed trials.
+
+    `largest` is the largest rank that the data has, beyond which there is nothing to search.
+    """
     lines = _importance_lines(space, trials)
-    lines += [line for name, part in space.items() if (line := edge_line(name, part, best[name]))]
+    inner = {name: part for name, part in space.items() if name != "factors" or best[name] != largest}
+    lines += [line for name, part in inner.items() if (line := edge_line(name, part, best[name]))]
     if model is not None and hasattr(model, "proposal_") and hasattr(model, "item_factors_"):
         lines.append(taylor_line(model, random_state=random_state))
     failed = [trial for trial in trials if trial.status == "failed"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,14 @@ from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking import Rankable
 from taylorank.ranking.protocols import EvaluationProtocol, Prepared
 from taylorank.ranking.protocols import protocol as protocol_named
-from taylorank.report.record import SCHEMA, VERSION, Record, plain, save_record
+from taylorank.report.record import SCHEMA, VERSION, Record, as_it_was_written, plain, save_record
 from taylorank.selection.comparison import Comparison
 from taylorank.selection.contenders import Contender, Models, contenders
 from taylorank.selection.one_run import POPULARITY_CUTOFF, Plan, Run, make_plan, run_one, tested
 from taylorank.selection.per_user import PerUser, Place, kept_path, load_per_user, running_path, save_per_user
-from taylorank.selection.spaces import Space
+from taylorank.selection.spaces import Space, cut_lines
 from taylorank.selection.summary import summarise
+from taylorank.torch_extra import on_device
 
 Data = Interactions | tuple[Interactions, Interactions]
 
@@ -61,6 +63,7 @@ def compare(
     name: str | None = None,
     command: str | None = None,
     callback: Callable[[CompareProgress], object] | None = None,
+    device: str | None = None,
 ) -> Comparison:
     """Tune, fit and test every model on every seed; return means, intervals, tests against the best, and costs.
 
@@ -90,6 +93,8 @@ def compare(
         these.
     name, command
         The name of the data in the report, and the command line that made it.
+    device
+        "auto", "cpu" or "cuda" in place of each model's own `device`; models without one compute where they always do.
 
     >>> from taylorank.data import planted
     >>> found = compare(planted(150, 50, interactions=2000), ["ease", "popularity"], seeds=(0,), trials=0)
@@ -97,7 +102,7 @@ def compare(
     ('ease', ['ease', 'popularity'])
     """
     evaluation = protocol_named(protocol) if isinstance(protocol, str) else protocol
-    entries = contenders(models, spaces)
+    entries = [replace(one, estimator=on_device(one.estimator, device)) for one in contenders(models, spaces)]
     n_items = _training_part(data).n_items
     plan = make_plan(evaluation, metrics=metrics, k=k, trials=trials, seconds=seconds, n_items=n_items)
     record = _new_record(data, entries, evaluation, plan, _checked_seeds(seeds), name=name, command=command)
@@ -109,7 +114,8 @@ def compare(
         for one in missing:
             stage = _stages(callback, record, one.label, seed)
             _run_and_save(one, parts, plan, seed, record=record, values=values, file=file, stage=stage)
-    record["summary"] = summarise(record, values, known=[record["summary"]])
+    with nullcontext() if file is None else as_it_was_written(file):  # of before, if the run was resumed
+        record["summary"] = summarise(record, values, known=[record["summary"]])
     result = Comparison(record, values)
     if file is not None:
         result.save(file, per_user=per_user or kept_path(file).exists())
@@ -136,12 +142,22 @@ def _run_and_save(
     )
     if found is not None:
         values[contender.name, seed] = found
+    _note_cut_rank(record, contender, parts)
     _add_run(record, run)
     if file is not None and journal is not None:
         save_per_user(values, running_path(file), record)  # before the record, which marks the run as done
         save_record(record, file)
         journal.unlink(missing_ok=True)
     stage("failed" if run["error"] else "done")
+
+
+def _note_cut_rank(record: Record, contender: Contender, parts: Prepared) -> None:
+    """Note, once for each model, if its rank was fixed and more than the data has."""
+    tuned = "factors" in contender.space and record["budget"]["trials"] != 0
+    lines = [] if tuned else cut_lines({}, contender.estimator, parts.full_train)
+    notes = [f"{contender.label}: {line}." for line in lines]
+    if notes:
+        record["notes"] = list(dict.fromkeys([*record.get("notes", []), *notes]))
 
 
 @renamed(seed="random_state")
@@ -260,6 +276,11 @@ def _resumed(record: Record, file: Place | None) -> PerUser:
     """
     if file is None or not Path(file).exists():
         return {}
+    with as_it_was_written(file):
+        return _taken_over(record, file)
+
+
+def _taken_over(record: Record, file: Place) -> PerUser:
     found = Comparison.load(file)
     old = found.record
     same = ("metrics", "primary", "popularity_cutoff", "fingerprint")
@@ -278,7 +299,7 @@ def _resumed(record: Record, file: Place | None) -> PerUser:
     record |= {"commit": ", ".join(dict.fromkeys(commits))} if commits else {}
     record["runs"] = [run for run in old["runs"] if not run["error"]]
     record["command"] = record["command"] or old["command"]
-    record |= {part: old[part] for part in ("written", "machine", "summary")}
+    record |= {part: old[part] for part in ("written", "machine", "summary", "notes") if part in old}
     return load_per_user(running_path(file), old) or found.per_user
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from taylorank.checks import check_whole
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError, in_one_line
 from taylorank.metrics import parse_metric, wanted_metrics
@@ -18,6 +19,7 @@ from taylorank.selection.attempt import fit_steps
 from taylorank.selection.contenders import Contender
 from taylorank.selection.measures import convergence, recall_by_popularity
 from taylorank.selection.per_user import UserValues
+from taylorank.selection.spaces import cut_model
 from taylorank.selection.tuning import DEFAULT_TRIALS, tune
 from taylorank.system import peak_memory
 
@@ -54,8 +56,8 @@ def make_plan(
     n_items: int,
 ) -> Plan:
     """Check and return the plan; the primary metric is the protocol's if it is among `metrics`, else the first."""
-    if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int) or trials < 0):
-        raise ParameterError(f"trials={trials!r} is not a count", "give a whole number ≥ 0; 0 means no tuning")
+    if trials is not None:
+        check_whole(trials, "trials", least=0, remedy="give a whole number ≥ 0; 0 means no tuning")
     if seconds is not None and not seconds > 0:
         raise ParameterError(f"seconds={seconds!r} allows nothing", "give more than 0")
     wanted = [str(one) for one in wanted_metrics(evaluation.metrics if metrics is None else metrics, k)]
@@ -84,7 +86,7 @@ def run_one(
         if plan.tunes and contender.space:
             run["tuning"] = _tuned(contender, parts, plan, random_state=random_state, journal=journal, stage=stage)
             run["params"] = run["tuning"]["best"]
-        model = contender.fresh(random_state=random_state, **run["params"])
+        model = cut_model(contender.fresh(random_state=random_state, **run["params"]), parts.full_train)
         stage("fitting")
         run |= _fitted(model, parts.full_train, (run["tuning"] or {}).get("steps"))
         stage("testing")
@@ -92,7 +94,8 @@ def run_one(
         run |= measured
         if with_convergence:
             stage("measuring convergence")
-            run["convergence"] = _convergence(contender.fresh(random_state=random_state, **run["params"]), parts, plan)
+            fresh = cut_model(contender.fresh(random_state=random_state, **run["params"]), parts.train)
+            run["convergence"] = _convergence(fresh, parts, plan)
     except Exception as error:  # a model of any origin may fail in any way; the others go on
         run["error"], values = in_one_line(error), None
     return plain(run), values

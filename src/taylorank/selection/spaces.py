@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -176,11 +177,31 @@ def default_space(name: str, model: Recommender) -> Space:
 
 def cut_ranks(space: Space, train: Interactions) -> Space:
     """Return the space with no more factors than the data has users and items."""
-    part = space.get("factors")
-    if not isinstance(part, Choice) or not all(_is_number(value) for value in part.values):
+    part, most = space.get("factors"), largest_rank(train)
+    if isinstance(part, Range):
+        return {**space, "factors": replace(part, low=min(part.low, most), high=min(part.high, most))}
+    if part is None or not all(_is_number(value) for value in part.values):
         return space
-    most = min(train.n_users, train.n_items)
     return {**space, "factors": Choice(tuple(dict.fromkeys(min(int(value), most) for value in part.values)))}
+
+
+def cut_model(model: Any, train: Interactions) -> Any:
+    """Return the model with no more factors than the data has users and items, if it refuses more; else itself."""
+    if not getattr(model, "bounded_rank", False) or model.factors <= largest_rank(train):
+        return model
+    return copy.copy(model).set_params(factors=largest_rank(train))
+
+
+def cut_lines(space: Space, model: Any, train: Interactions) -> list[str]:
+    """Return a line if `cut_ranks` or, where the ranks are not searched, `cut_model` changes anything."""
+    part = space.get("factors")
+    is_cut = cut_model(model, train) is not model if part is None else cut_ranks(space, train)["factors"] != part
+    return [f"ranks above {largest_rank(train)}, the smaller side of the data, were cut to it"] if is_cut else []
+
+
+def largest_rank(train: Interactions) -> int:
+    """Return the rank that a matrix of this data has at most."""
+    return min(train.n_users, train.n_items)
 
 
 def check_space(space: Space, model: Recommender) -> None:

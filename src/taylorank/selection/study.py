@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from taylorank.checks import check_whole
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError, in_one_line
 from taylorank.models.recommender import Recommender
@@ -53,8 +52,8 @@ class Budget:
     carried: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.trials is not None and (not isinstance(self.trials, int | np.integer) or self.trials < 1):
-            raise ParameterError(f"trials={self.trials!r} is not a count", "give a whole number ≥ 1")
+        if self.trials is not None:
+            check_whole(self.trials, "trials")
         if self.seconds is not None and not self.seconds > 0:
             raise ParameterError(f"seconds={self.seconds} allows nothing", "give more than 0")
 

@@ -83,6 +83,8 @@ def _whole_lines(path: Path) -> list[Any]:
     """The JSON of every line; a last one that was cut off is left out."""
     if not path.exists():
         return []
+    if not path.is_file():
+        raise DataError(f"{path} is not an ordinary file", REMEDY.split(",")[0])
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:

@@ -21,10 +21,11 @@ from taylorank.selection.advice import advise, budget_lines
 from taylorank.selection.attempt import fit_steps
 from taylorank.selection.judge import Judge
 from taylorank.selection.path_search import path_search
-from taylorank.selection.spaces import Space, check_space, default_space, described
+from taylorank.selection.spaces import Space, check_space, cut_lines, cut_model, default_space, described, largest_rank
 from taylorank.selection.study import Budget, Study
 from taylorank.selection.trial_search import trial_search
 from taylorank.selection.trials import Trial, open_trials
+from taylorank.torch_extra import on_device
 
 DEFAULT_TRIALS = 20
 Status = Literal["complete", "interrupted"]
@@ -84,6 +85,7 @@ def tune(
     fold_in: Interactions | None = None,
     callback: Callable[[Trial], object] | None = None,
     refit: bool = False,
+    device: str | None = None,
 ) -> Tuning:
     """Return the parameters in `space` with the highest `metric` on `valid`, fitted to `train`.
 
@@ -109,6 +111,8 @@ def tune(
         Called with every trial; returns True to stop.
     refit
         Fit the best once more, to train and validation data together.
+    device
+        "auto", "cpu" or "cuda" in place of the model's own `device`; a model without one computes where it always does.
 
     Ctrl-C ends the search early; the result then has the status "interrupted".
 
@@ -120,17 +124,20 @@ def tune(
     (3, True)
     """
     name, base = _named(model)
+    base = on_device(base, device)
     judge = Judge(choosing_metric(metric), valid, seen, fold_in)
     if not judge.users:
         raise DataError("the validation data has no interactions", "split with a larger share for validation")
     chosen = default_space(name, base) if space is None else dict(space)
     check_space(chosen, base)
     budget = Budget(DEFAULT_TRIALS if trials is None and seconds is None else trials, seconds)
+    cut = cut_lines(chosen, base, train)
+    base = base if "factors" in chosen else cut_model(base, train)
     study = Study(base, train, judge, chosen, budget, random_state, refit=refit, callback=callback)
     if file is not None:
         study.file = Path(file)
         study.from_file = open_trials(study.file, _header(name, study))
-    return _searched(study, name)
+    return _searched(study, name, cut)
 
 
 def _named(model: Recommender | type[Recommender] | str) -> tuple[str, Recommender]:
@@ -159,8 +166,11 @@ def _header(name: str, study: Study) -> dict[str, Any]:
     }
 
 
-def _searched(study: Study, name: str) -> Tuning:
-    """Search, then fit what is still to be fitted; on Ctrl-C return what was found until then."""
+def _searched(study: Study, name: str, cut: list[str]) -> Tuning:
+    """Search, then fit what is still to be fitted; on Ctrl-C return what was found until then.
+
+    `cut` is the advice on ranks that the data does not have.
+    """
     search = path_search if getattr(study.base, "has_path", False) else trial_search
     method, searched, refitted = "interrupted", None, False
     status: Status = "interrupted"
@@ -189,7 +199,15 @@ def _searched(study: Study, name: str) -> Tuning:
         status=status,
         refitted=refitted,
         advice=[
-            *advise(study.space, best.params, study.trials, study.model, random_state=study.random_state),
+            *advise(
+                study.space,
+                best.params,
+                study.trials,
+                study.model,
+                random_state=study.random_state,
+                largest=largest_rank(study.train),
+            ),
+            *cut,
             *budget_lines(study.unfinished, overrun=overrun, seconds=study.budget.seconds),
         ],
         parts={"search": round(searched - study.budget.began, 3), "last fit": round(ended - searched, 3)},

@@ -50,7 +50,7 @@ class Server:
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: FastAPI) -> AsyncIterator[None]:
         wake = asyncio.Event()
-        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # only the main thread can
+        with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):  # main thread, Unix
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, wake.set)
         watch = asyncio.create_task(self._watch(wake))
         try:

@@ -64,6 +64,8 @@ def run_one(settings: Settings, bound: socket.socket, *, loaded: Callable[[], ob
 
     from taylorank.serving.application import Server
 
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to look at again
     threadpool_limits(1, user_api="blas")  # its threads would wait by spinning, where products are small
     sys.setswitchinterval(SWITCH_SECONDS)
     app = Server(settings)
@@ -72,8 +74,8 @@ def run_one(settings: Settings, bound: socket.socket, *, loaded: Callable[[], ob
         timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=DRAIN_SECONDS,
     )  # fmt: skip
     server = uvicorn.Server(config)
-    for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them again once it has drained
-        signal.signal(number, lambda *_: None)
+    for number in (signal.SIGTERM, signal.SIGINT):  # before uvicorn takes them over, and again when it has drained
+        signal.signal(number, lambda *_: setattr(server, "should_exit", True))
     loaded()
     server.run(sockets=[bound])
 
@@ -117,8 +119,9 @@ class Workers:
 
     def run(self) -> int:
         """Return the exit status once all have ended."""
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._signalled)
+        for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), self._signalled)
         try:
             self.started = [self._start() for _ in range(self.count)]
             return self._watch()
@@ -135,7 +138,9 @@ class Workers:
 
     def _signalled(self, number: int, _: Any) -> None:
         self.stopping = self.stopping or number != signal.SIGHUP
-        for process, _ready in getattr(self, "started", ()):
+        for process, ready in getattr(self, "started", ()):
+            if number == signal.SIGHUP and not ready.is_set():  # it is about to read the files anyway
+                continue
             if process.is_alive() and process.pid is not None:
                 os.kill(process.pid, signal.SIGHUP if number == signal.SIGHUP else signal.SIGTERM)
 

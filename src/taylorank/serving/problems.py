@@ -7,7 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from taylorank.errors import TaylorankError, UnknownIdError
+from taylorank.serving.schema import Problem
 
+REFUSALS: dict[int | str, dict[str, Any]] = {code: {"model": Problem} for code in (400, 401, 404, 408, 413, 422, 503)}
 LONGEST = 500  # characters of a text that repeats what was sent
 
 

@@ -53,19 +53,17 @@ class Condition(Strict):
     contains: Annotated[Text | None, Field(description="Text that occurs in the value.")] = None
 
 
+EXAMPLES: list[Any] = [
+    {"user": 17, "n": 10},
+    {"history": [{"item": 1193}, {"item": 661, "strength": 2}], "n": 5, "explain": True},
+    {"user": 17, "filters": {"year": {">=": 1990}, "genre": {"in": ["Drama", "Comedy"]}}},
+]
+
+
 class Ask(Strict):
     """A request for recommendations: of a known user, or for a history, from which a new user is computed exactly."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"user": 17, "n": 10},
-                {"history": [{"item": 1193}, {"item": 661, "strength": 2}], "n": 5, "explain": True},
-                {"user": 17, "filters": {"year": {">=": 1990}, "genre": {"in": ["Drama", "Comedy"]}}},
-            ]
-        },
-    )
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": EXAMPLES})
 
     user: Annotated[
         Id | None, Field(description="A user of the training data. Beside a history it only chooses the variant.")

@@ -55,7 +55,7 @@ def solve_als(
     check_allowed(objective, "als")
     if penalty < 0:
         raise ParameterError(f"penalty={penalty} is negative", "use 0 or more")
-    matrix = scaled_matrix(objective, device=device)
+    matrix = scaled_matrix(objective, device=device, factors=factors)
     if isinstance(start, SweepState):
         Q, done, last = like(matrix.right, start.arrays["Q"]), start.sweep, start.last_loss
     else:

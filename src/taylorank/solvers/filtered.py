@@ -88,11 +88,11 @@ def _on_host(state: SvdState) -> SvdState:
 def _first_state(matrix: CentredMatrix, wanted: Wanted) -> SvdState:
     """A random block, multiplied and filtered a few times."""
     noise = normal(matrix.right, (matrix.shape[1], basis_size(wanted.count)), wanted.random_state)
-    block, passes = orthonormal(product(matrix, noise)), 1
-    for _ in range(FIRST_FILTERS):
+    block, passes = orthonormal(product(matrix, noise), 1), 1
+    for left in reversed(range(FIRST_FILTERS)):
         squares = np.sort(squared_lengths(matrix.apply(block)))[::-1]
         degree = _degree(squares, MIXED_GROWTH)
-        block = orthonormal(chebyshev(matrix, block, _bound(squares), degree))
+        block = orthonormal(chebyshev(matrix, block, _bound(squares), degree), 1 if left else 2)
         passes += degree + 1
     return SvdState({"block": block}, {"passes": passes, "done": 0, "best": np.inf})
 

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
-from taylorank.kernels.arrays import device_rows, like, to_device
+from taylorank.kernels.arrays import like, scaled_rows, to_device
 from taylorank.objectives import RG
 from taylorank.solvers.centred import CentredMatrix
+from taylorank.solvers.filtered import basis_size
 from taylorank.solvers.needs import check_allowed
 from taylorank.solvers.svd import Progress, Svd, SvdState, truncated_svd
 
@@ -94,7 +95,7 @@ def solve_spectral(
     """
     check_allowed(objective, "spectral")
     svd = truncated_svd(
-        scaled_matrix(objective, device=device),
+        scaled_matrix(objective, device=device, factors=factors),
         factors,
         tolerance=tolerance,
         max_passes=max_passes,
@@ -106,17 +107,29 @@ def solve_spectral(
     return SpectralPath(svd, objective.proposal, objective.context, plain_weight)
 
 
-def scaled_matrix(objective: RG, *, device: str | None = None) -> CentredMatrix:
-    """S' = B − a √c √qᵀ as a product, of NumPy's arrays or of tensors on a device."""
+def scaled_matrix(objective: RG, *, device: str | None = None, factors: int = 1) -> CentredMatrix:
+    """S' = B − a √c √qᵀ as a product, of NumPy's arrays or of tensors on a device.
+
+    `factors` is the rank that a solver wants: a device that cannot hold the data beside its work has B stream through.
+    """
     left, right = objective.centre, np.sqrt(objective.proposal)
     if device is None:
         dtype = objective.row_scale.dtype
         return CentredMatrix(objective.by_user, objective.by_item, left.astype(dtype), right.astype(dtype))
-    rows = device_rows(objective.rows, device)
-    scale, per_column = (to_device(part, device) for part in (objective.row_scale, objective.column_scale))
-    weights = scale[rows.row_of_entry()] * per_column[rows.indices]
-    rows = rows.with_weights(weights if rows.weights is None else weights * rows.weights)
-    return CentredMatrix(rows, rows.transpose(), like(weights, left), like(weights, right))
+    by_row, by_column = (to_device(part, device) for part in (objective.row_scale, objective.column_scale))
+    room = working_bytes(objective.rows.n_rows, objective.rows.n_columns, factors)
+    rows, columns = scaled_rows(objective.rows, by_row, by_column, room=room)
+    return CentredMatrix(rows, columns, like(by_row, left), like(by_row, right))
+
+
+def working_bytes(n_rows: int, n_columns: int, factors: int) -> int:
+    """Return about how many bytes the solvers hold on a device at rank `factors`, in float32.
+
+    A block of a few more columns than K: up to two of the longer side, six of the shorter one, and Gram matrices.
+    """
+    width = basis_size(factors)
+    longer, shorter = max(n_rows, n_columns), min(n_rows, n_columns)
+    return 4 * width * (2 * longer + 6 * shorter) + 32 * width**2
 
 
 def unscaled(objective: RG, P: Floats, Q: Floats, in_place: bool) -> tuple[Floats, Floats]:

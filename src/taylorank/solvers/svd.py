@@ -156,8 +156,9 @@ def triplets(matrix: CentredMatrix, right: Floats, *, passes: int, goal: Goal) -
     left = left / like(left, np.where(values > 0, values, 1.0))
     image, sigma = matrix.apply_transposed(left), like(right, values)
     error = np.zeros(len(values))
-    for start in range(0, len(right), STRIP):
-        part = slice(start, start + STRIP)
+    strip = len(right) if matrix.is_on_device else STRIP  # on a CPU temporaries stay in its cache
+    for start in range(0, len(right), strip):
+        part = slice(start, start + strip)
         error += squared_lengths(image[part] - right[part] * sigma)
     residuals = np.sqrt(error) / (values[0] if values[0] > 0 else 1.0)
     return Svd(left, values, right, residuals, passes, bool(goal.excess(values**2, residuals).max() <= 1.5))

@@ -34,13 +34,12 @@ class Parts:
 def build(model: Neural, data: Interactions, *, device: str, popularity: NDArray[np.float64] | None = None) -> Parts:
     """Return the modules of a model over the users and items of `data`, as they are before training.
 
-    Initial values are drawn from `random_state`. `popularity` of the items is Σ_x r_xy of `data`, unless that of the
+    Initial values are drawn from `random_state`. `popularity` of the items is that of `data`, unless that of the
     data the model was fitted to is given.
     """
     of_loss, of_backbone, of_sampler = options_by_part(model)
     encoder = _backbone(model, data, of_backbone)
-    summed: NDArray[Any] = np.bincount(data.by_user.indices, weights=data.strengths, minlength=data.n_items)
-    counts = summed if popularity is None else popularity
+    counts = data.relative_popularity if popularity is None else popularity
     criterion = losses.get(model.loss).criterion(
         n_users=data.n_users, n_items=data.n_items, factors=encoder.width, popularity=_counts(counts), **of_loss
     )

@@ -72,7 +72,7 @@ class Shuffled:
     def shuffled(self, generator: torch.Generator) -> tuple[Tensor, ...]:
         """Return the positions in `users` of each batch."""
         order = torch.randperm(len(self.users), generator=generator, device=self.device)
-        return torch.split(order, self.batch_size)
+        return torch.split(order, int(self.batch_size))
 
 
 class UserFeed(Shuffled):

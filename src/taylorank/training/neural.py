@@ -210,7 +210,7 @@ class Neural(FactorModel, Recommender):
         if not isinstance(self.options, Mapping | None):
             raise ParameterError(f"options={self.options!r} is no mapping", 'write {"layers": 2}')
         for name, known in CHOICES.items():
-            if getattr(self, name) not in known:
+            if not isinstance(getattr(self, name), str) or getattr(self, name) not in known:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {', '.join(known)}")
         check_composition(self)
 

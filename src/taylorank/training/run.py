@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from taylorank import losses
 from taylorank.backbones import sequences
 from taylorank.data import Interactions
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, TrainingError
 from taylorank.models.fitting import FitMonitor, Step
 from taylorank.models.recommender import Recommender
 from taylorank.solvers.sweeps import SweepState
@@ -101,7 +101,19 @@ def run_training(
                 break
         if monitor.best is not None:
             loop.set_parameters(list(_tensors(monitor.best.arrays).values()))
-        return vectors_of(parts, data, histories), flat_weights(parts)
+        vectors = vectors_of(parts, data, histories)
+        if not _largest_score(vectors) < np.finfo(np.float32).max:  # the loss is that before the last step
+            raise TrainingError(
+                "the last step made vectors whose products are no numbers",
+                f"lower learning_rate (now {model.learning_rate:g})",
+            )
+        return vectors, flat_weights(parts)
+
+
+def _largest_score(vectors: Vectors) -> float:
+    """A bound of |u · v|; NaN if there is one in the vectors."""
+    users, items = (float(np.abs(side).max(initial=0)) for side in vectors)
+    return users * items * float(vectors[0].shape[1])
 
 
 def _epoch(loop: Loop, monitor: FitMonitor, now: Callable[[], Neural]) -> bool:

@@ -14,6 +14,7 @@ from research.places import HERE, Places
 from research.reproduce import TABLES
 from research.reproduce.gather import Gathered, gather
 from research.reproduce.run import reproduce
+from taylorank.errors import ParameterError
 from taylorank.report.record import load_record, save_record
 
 DOCS = HERE.docs
@@ -86,7 +87,11 @@ def test_a_model_in_two_records_is_taken_from_the_one_with_more_seeds(places):
     assert found.sources == {"popularity": named(places, "ml-10m-more"), "ease": named(places, "ml-10m")}
 
 
-def test_other_data_other_protocols_and_failures_are_told(places):
+def refuse(model, data):
+    raise ParameterError("nothing fits", "try another")
+
+
+def test_other_data_other_protocols_and_failures_are_told(places, monkeypatch):
     save_record(record_of(["popularity"]), places.comparisons / "ml-10m.json")
     small = tr.planted(90, 50, interactions=2000)
     save_record(record_of(["rg2-paper"], small), places.comparisons / "ml-10m-a.json")
@@ -97,12 +102,13 @@ def test_other_data_other_protocols_and_failures_are_told(places):
         named(places, "ml-10m-a"): "other data",
         named(places, "ml-10m-b"): "protocol held-out-users, not papers",
     }
-    save_record(record_of(["rg2-paper"], small), places.comparisons / "ml-10m.json")  # 64 factors, 50 items
+    monkeypatch.setattr(tr.RG2, "_check", refuse)
+    save_record(record_of(["rg2-paper"], small), places.comparisons / "ml-10m.json")
     for name in ("a", "b"):
         (places.comparisons / f"ml-10m-{name}.json").unlink()
     text = shown(TABLES["ml-10m"], places)
     assert "| RG² | `rg2-paper` | failed |" in text
-    assert "`rg2-paper` failed: 1 of 1 seeds failed: factors=64 exceeds" in text
+    assert "`rg2-paper` failed: 1 of 1 seeds failed: nothing fits" in text
 
 
 def test_benchmarks_of_published_splits_fill_their_rows(places):

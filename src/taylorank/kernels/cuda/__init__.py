@@ -10,9 +10,12 @@ from taylorank.kernels.cuda.gather import entry_products, gather_sum
 from taylorank.kernels.cuda.grams import gram, inverse
 from taylorank.kernels.cuda.pair_scores import nonzero_scores
 from taylorank.kernels.cuda.row_solver import row_solve
+from taylorank.kernels.cuda.scaled import scaled_rows
+from taylorank.kernels.cuda.streamed import StreamedRows
 
 __all__ = [
     "DeviceRows",
+    "StreamedRows",
     "entry_products",
     "gather_sum",
     "gram",
@@ -20,5 +23,6 @@ __all__ = [
     "nonzero_scores",
     "row_solve",
     "runs_triton",
+    "scaled_rows",
     "top_k",
 ]

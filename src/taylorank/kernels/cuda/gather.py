@@ -7,7 +7,7 @@ sums over the entries once, at the end. The sums of the pieces of long rows are 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 
@@ -16,6 +16,9 @@ from taylorank.kernels.cuda import torch_reference
 from taylorank.kernels.cuda.compiler import jit, next_power, runs_triton, tl
 from taylorank.kernels.cuda.device_rows import DeviceRows
 from taylorank.kernels.cuda.pair_scores import nonzero_scores
+
+if TYPE_CHECKING:
+    from taylorank.kernels.cuda.streamed import StreamedRows
 
 LONGEST = 512  # entries of a piece
 WIDEST_TILE = 128  # columns of a program
@@ -105,7 +108,7 @@ def _sum_pieces(
 
 
 def gather_sum(
-    rows: DeviceRows,
+    rows: DeviceRows | StreamedRows,
     factors: torch.Tensor,
     *,
     weights: torch.Tensor | Literal["stored"] | None = "stored",
@@ -115,16 +118,19 @@ def gather_sum(
 
     Shapes: `factors` is Q (rows.n_columns, K), float32, bfloat16 or float64; the result (rows.n_rows, K) is float64 for
     float64, else float32, and so are the sums. `weights` are those stored in `rows` unless given: one number per entry,
-    or None for all 1. `out`, if given, receives the result in its own type. The same call gives the same bits.
+    or None for all 1. `out`, if given, receives the result in its own type. The same call gives the same bits, and so
+    do the same rows where they stream through the device (`StreamedRows`).
 
     >>> rows = DeviceRows(torch.tensor([0, 2, 3]), torch.tensor([0, 2, 1], dtype=torch.int32), None, 3)
     >>> gather_sum(rows, torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     tensor([[6., 8.],
             [3., 4.]])
     """
+    if not isinstance(rows, DeviceRows):
+        return rows.gather_sum(factors, weights=weights, out=out)
     values = checked_weights(rows.weights if isinstance(weights, str) else weights, rows)
     Q = checked_factors(factors, rows.n_columns, rows.device)
-    target = _checked_out(out, (rows.n_rows, Q.shape[1]), Q)
+    target = checked_out(out, (rows.n_rows, Q.shape[1]), Q)
     rows.check()
     if not runs_triton(Q):
         return target.copy_(torch_reference.gather_sum(rows, Q, weights=values))
@@ -145,7 +151,7 @@ def entry_products(
     if not runs_triton(Q) or Q.shape[1] > WIDEST_PRODUCT:
         scores = nonzero_scores(rows, P, items=Q)
         return gather_sum(rows, Q, weights=scores if weights is None else scores * weights)
-    return _launch(rows, Q, weights, P, _checked_out(None, (rows.n_rows, Q.shape[1]), Q))
+    return _launch(rows, Q, weights, P, checked_out(None, (rows.n_rows, Q.shape[1]), Q))
 
 
 def _launch(
@@ -230,22 +236,23 @@ def checked_factors(factors: torch.Tensor, count: int, device: torch.device, *, 
     return factors.contiguous()
 
 
-def checked_weights(weights: torch.Tensor | None, rows: DeviceRows) -> torch.Tensor | None:
-    """Return `weights` contiguous; raise unless there is one per entry, on the device of the rows."""
+def checked_weights(weights: torch.Tensor | None, rows: DeviceRows, *, anywhere: bool = False) -> torch.Tensor | None:
+    """Return `weights` contiguous; raise unless there is one per entry, on the device of the rows or `anywhere`."""
     if weights is None:
         return None
     if weights.shape != (rows.nnz,):
         raise ParameterError(
             f"weights have shape {tuple(weights.shape)} but there are {rows.nnz} entries", "pass one weight per entry"
         )
-    if weights.device != rows.device:
+    if weights.device != rows.device and not anywhere:
         raise ParameterError(
             f"weights are on {weights.device} but the rows on {rows.device}", "move them to one device"
         )
     return weights.contiguous() if weights.is_floating_point() else weights.float()
 
 
-def _checked_out(out: torch.Tensor | None, shape: tuple[int, int], factors: torch.Tensor) -> torch.Tensor:
+def checked_out(out: torch.Tensor | None, shape: tuple[int, int], factors: torch.Tensor) -> torch.Tensor:
+    """Return `out`, or a new tensor if it is None; raise unless it can take the result."""
     if out is None:
         wide = factors.dtype == torch.float64
         return torch.empty(shape, dtype=torch.float64 if wide else torch.float32, device=factors.device)

@@ -45,10 +45,11 @@ def inverse(matrix: torch.Tensor) -> torch.Tensor:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ParameterError(f"a matrix has shape {tuple(matrix.shape)}", "pass a square one")
     wide = matrix.double()
-    if not bool(torch.isfinite(wide).all()):
-        raise ParameterError("a matrix holds a value that is infinite or not a number", "look where it comes from")
     lower, info = torch.linalg.cholesky_ex(wide)
-    if bool(info):
+    unsound, failed = torch.stack([~torch.isfinite(wide).all(), info != 0]).tolist()  # one wait for the device
+    if unsound:
+        raise ParameterError("a matrix holds a value that is infinite or not a number", "look where it comes from")
+    if failed:
         found: torch.Tensor = torch.linalg.pinv(wide, hermitian=True)
         return found
     return torch.cholesky_inverse(lower)

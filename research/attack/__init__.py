@@ -1,0 +1,17 @@
+"""Attacks on the library with bounded time: each tries odd input until its minutes are over, and counts what came.
+
+A module has `attack(seed, folder)`: it makes one case from the seed, tries it, and returns "result" or "refused". It
+raises `Difference` for a result that is not the right one; any other exception but the library's own is a fault, and so
+is a case that ends its process or does not end.
+"""
+
+from __future__ import annotations
+
+ATTACKS = {
+    "parsers": "Mutated files of every format that is read, against Python's csv where it can read them.",
+    "parameters": "Every parameter of every model, every option of the commands: wrong types and extreme values.",
+}
+
+
+class Difference(Exception):
+    """A result that is not what a plain reader, or the definition, gives."""

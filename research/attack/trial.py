@@ -1,0 +1,127 @@
+"""Cases tried in a process of their own, so that one that crashes or hangs is counted and the next is tried."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import tempfile
+import time
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from research.attack import Difference
+from taylorank.errors import TaylorankError, in_one_line
+
+SECONDS_OF_A_CASE = 60.0
+MEMORY = 12 << 30  # bytes of data, which what is only reserved does not count in
+FAULTS = ("crash", "hang", "exception", "difference")
+
+
+@dataclass
+class Tally:
+    """How many cases were tried, what came of them, and the faults with the seeds that make them again."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def add(self, seed: int, outcome: str, what: str = "") -> None:
+        """Count one case."""
+        self.counts[outcome] += 1
+        if outcome in FAULTS:
+            self.faults.append({"seed": seed, "fault": outcome, "what": what})
+
+    def record(self) -> dict[str, Any]:
+        """Return the tally, ready for JSON."""
+        counts = {name: self.counts[name] for name in ("result", "refused", *FAULTS)}
+        return {"tried": self.counts.total(), **counts, "seconds": round(self.seconds, 1), "faults": self.faults}
+
+
+def run_attack(name: str, *, seconds: float, first_seed: int = 0, most: int | None = None) -> Tally:
+    """Try cases of the attack until the time is over, or `most` of them."""
+    tally, began, seed = Tally(), time.monotonic(), first_seed
+    worker: Worker | None = None
+    try:
+        while time.monotonic() - began < seconds and (most is None or seed - first_seed < most):
+            worker = worker or Worker(name)
+            outcome, what = worker.tried(seed)
+            tally.add(seed, outcome, what)
+            if outcome in ("crash", "hang"):
+                worker.end()
+                worker = None
+            seed += 1
+    finally:
+        if worker is not None:
+            worker.end()
+    tally.seconds = time.monotonic() - began
+    return tally
+
+
+class Worker:
+    """A process that tries the cases of one attack, one after the other."""
+
+    def __init__(self, name: str) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.here, there = context.Pipe()
+        self.process = context.Process(target=_work, args=(name, there), daemon=True)
+        self.process.start()
+        there.close()
+
+    def tried(self, seed: int) -> tuple[str, str]:
+        """Return what came of a case, and if it is a fault, in words."""
+        try:
+            self.here.send(seed)
+            if not self.here.poll(SECONDS_OF_A_CASE):
+                return "hang", f"no answer after {SECONDS_OF_A_CASE:g} s"
+            answer: tuple[str, str] = self.here.recv()
+            return answer
+        except (EOFError, OSError):
+            self.process.join(10)
+            return "crash", f"the process ended with {self.process.exitcode}"
+
+    def end(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.join()
+        self.here.close()
+
+
+def _work(name: str, parent: Connection) -> None:
+    warnings.simplefilter("ignore")
+    _limit_memory()
+    attack = importlib.import_module(f"research.attack.{name}").attack
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        while True:
+            try:
+                seed = parent.recv()
+            except EOFError:
+                return
+            parent.send(one_case(attack, seed, Path(folder)))
+
+
+def one_case(attack: Any, seed: int, folder: Path) -> tuple[str, str]:
+    """Try one case; return what came of it."""
+    try:
+        return attack(seed, folder), ""
+    except TaylorankError as error:
+        return ("refused", "") if "\n" not in str(error) else ("exception", "an error of several lines")
+    except Difference as error:
+        return "difference", str(error)[:300]
+    except MemoryError:
+        return "refused", ""
+    except BaseException as error:  # a panic of a library is none of Exception
+        return "exception", in_one_line(error)[:300]
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))

@@ -1,0 +1,105 @@
+"""The native module checks its own arguments: nothing that Python passes ends the process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+native = pytest.importorskip("taylorank.kernels._native", reason="the native kernels are not built")
+
+LEVEL = native.simd_levels()[0]
+WIDTH = 64
+POINTERS, PLACES = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32)
+
+
+def floats(*shape, dtype=np.float32):
+    return np.ones(shape, dtype=dtype)
+
+
+def misaligned(array):
+    """The same numbers, one byte further in memory."""
+    shifted = np.empty(array.nbytes + 1, dtype=np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    shifted[...] = array
+    assert not shifted.flags.aligned
+    return shifted
+
+
+def calls():
+    """Each kernel: its name, a function of (arrays, threads), and arrays that it takes."""
+    panels = native.ItemPanels(floats(3, 4), None, LEVEL, 1)
+    ids, scores = np.zeros((2, 2), dtype=np.int64), floats(2, 2)
+    rows = floats(2, WIDTH)
+    yield "gather_sum", lambda a, t: native.gather_sum(*a, LEVEL, t), [POINTERS, PLACES, rows, floats(2), rows.copy()]
+    yield "nonzero_scores", lambda a, t: native.nonzero_scores(*a, LEVEL, t), [POINTERS, PLACES, rows, rows, floats(2)]
+    yield "gram", lambda a, t: native.gram(*a, LEVEL, t), [rows, floats(WIDTH, WIDTH, dtype=np.float64)]
+    square = np.eye(5)
+    yield "inverse", lambda a, t: native.inverse(*a, LEVEL, t), [square, square.copy()]
+    yield "small_product", lambda a, t: native.small_product(*a, LEVEL, t), [rows, floats(WIDTH, WIDTH), rows.copy()]
+    yield "panels", lambda a, t: native.ItemPanels(*a, LEVEL, t), [floats(3, 4), PLACES]
+    yield (
+        "top_k",
+        lambda a, t: native.top_k(a[0], panels, *a[1:], t),
+        [floats(2, 4), floats(3), floats(3), np.ones(3, dtype=np.uint8), POINTERS, PLACES, ids, scores],
+    )
+    yield "top_k_scores", lambda a, t: native.top_k_scores(*a, LEVEL, t), [floats(2, 3), ids, scores]
+    yield (
+        "row_solve",
+        lambda a, t: native.row_solve(
+            a[0], a[1], a[2], 1.0, a[3], 1.0, a[4], a[5], False, a[6], a[7], None, None, None, None, None, None, a[8],
+            "cholesky", 0, WIDTH, LEVEL, t,
+        ),
+        [POINTERS, PLACES, floats(2), floats(2), rows, np.eye(WIDTH, dtype=np.float32), floats(2), floats(2),
+         floats(2, WIDTH)],
+    )  # fmt: skip
+
+
+CALLS = {name: (call, arrays) for name, call, arrays in calls()}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_they_work_with_these_arguments(name):
+    call, arrays = CALLS[name]
+    for threads in (1, 2, 64):
+        call(arrays, threads)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("threads", [0, -1, -(2**31)])
+def test_fewer_threads_than_one(name, threads):
+    call, arrays = CALLS[name]
+    with pytest.raises(ValueError, match="threads is less than 1"):
+        call(arrays, threads)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_arrays_that_a_processor_may_not_read(name):
+    call, arrays = CALLS[name]
+    for place, array in enumerate(arrays):
+        if array.itemsize > 1:
+            with pytest.raises(ValueError, match="an array is not aligned"):
+                call([*arrays[:place], misaligned(array), *arrays[place + 1 :]], 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of address space")
+@pytest.mark.parametrize("threads", [1, 4])
+def test_memory_that_runs_out_in_a_task_is_an_error(threads):
+    """In bands each task takes memory for its rows; an exception in another thread would end the process."""
+    code = f"""
+import resource
+import numpy as np
+from taylorank.kernels import _native as native
+rows = 8_000_000
+indptr, factors, out = np.zeros(rows + 1, dtype=np.int64), np.ones((4, 1)), np.zeros((rows, 1))
+indptr[-1:] = 1
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + (48 << 20 if {threads} > 1 else 4 << 20),) * 2)
+try:
+    native.gather_sum(indptr, np.zeros(1, dtype=np.int32), factors, None, out, {LEVEL!r}, {threads}, band_rows=2)
+except MemoryError:
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "refused\n"), done.stderr

@@ -1,0 +1,98 @@
+"""The runner counts every kind of fault, and a sample of each attack finds none."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+
+import pytest
+
+from research.attack import ATTACKS, Difference, trial
+from research.attack.mutations import mutated
+from research.attack.trial import Tally, one_case, run_attack
+from taylorank.errors import DataError
+
+SAMPLES = {"parsers": 150, "parameters": 60}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_sample_finds_nothing(name):
+    found = run_attack(name, seconds=120, first_seed=10_000, most=SAMPLES[name]).record()
+    assert found["faults"] == []
+    assert found["tried"] == SAMPLES[name]
+    assert found["result"] > 5
+    assert found["refused"] > 5
+
+
+def test_every_outcome_has_a_name(tmp_path):
+    def attack(seed, folder):
+        if seed:
+            raise (DataError("no"), Difference("other"), KeyError("k"), MemoryError())[seed - 1]
+        return "result"
+
+    outcomes = [one_case(attack, seed, tmp_path)[0] for seed in range(5)]
+    assert outcomes == ["result", "refused", "difference", "exception", "refused"]
+
+
+class Ending:
+    """Stands for a worker: case 1 ends the process, case 2 does not end."""
+
+    made = 0
+
+    def __init__(self, name):
+        Ending.made += 1
+
+    def tried(self, seed):
+        return {1: ("crash", "gone"), 2: ("hang", "slow")}.get(seed, ("result", ""))
+
+    def end(self):
+        pass
+
+
+def test_after_a_crash_or_a_hang_another_process_goes_on(monkeypatch):
+    monkeypatch.setattr(trial, "Worker", Ending)
+    record = run_attack("parsers", seconds=60, most=4).record()
+    assert (record["tried"], record["result"], record["crash"], record["hang"]) == (4, 2, 1, 1)
+    assert [fault["seed"] for fault in record["faults"]] == [1, 2]
+    assert Ending.made == 3
+
+
+def test_a_worker_that_dies_or_waits_is_noticed(monkeypatch):
+    monkeypatch.setattr(trial, "SECONDS_OF_A_CASE", 20.0)
+    worker = trial.Worker("parsers")
+    assert worker.tried(0)[0] in ("result", "refused")
+    os.kill(worker.process.pid, 9)
+    assert worker.tried(1)[0] == "crash"
+    worker.end()
+    worker = trial.Worker("parsers")
+    os.kill(worker.process.pid, 19)  # it stops, and does not answer
+    monkeypatch.setattr(trial, "SECONDS_OF_A_CASE", 0.5)
+    began = time.monotonic()
+    assert worker.tried(0)[0] == "hang"
+    assert time.monotonic() - began < 10
+    worker.end()
+
+
+def test_the_same_seed_makes_the_same_damage():
+    content = b"user,item\n1,2\n" * 9
+    damaged = [mutated(content, random.Random(seed)) for seed in range(40)]
+    assert damaged == [mutated(content, random.Random(seed)) for seed in range(40)]
+    assert len(set(damaged)) > 25
+
+
+def test_the_command_writes_figures_and_fails_where_there_are_faults(run, tmp_path, monkeypatch, capsys):
+    tally = Tally()
+    tally.add(0, "result")
+    monkeypatch.setattr("research.attack.command.run_attack", lambda name, **_: tally)
+    file = tmp_path / "found.json"
+    assert run("attack", "parsers", "--minutes", "0.1", "--json", str(file)) == 0
+    assert json.loads(file.read_text())["attacks"]["parsers"]["tried"] == 1
+    tally.add(1, "crash", "gone")
+    assert run("attack", "parsers", "--minutes", "0.1") == 2
+    shown = capsys.readouterr()
+    assert "seed 1: crash, gone" in shown.out
+    assert "1 faults were found" in shown.err
+    assert run("attack", "dance") == 2
+    assert run("attack", "--minutes", "0") == 2

@@ -1,0 +1,181 @@
+"""Outputs: whole or not at all, links followed, modes kept, devices and pipes written to and never replaced."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import taylorank as tr
+from taylorank.errors import DataError
+from taylorank.output import atomic_path, check_place, output_file
+from taylorank.part_files import open_part
+from tests.cli.command import run
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes, links and pipes of Unix")
+
+
+def write(path, text="new"):
+    with atomic_path(path) as temporary:
+        temporary.write_text(text)
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path):
+    target = tmp_path / "a"
+    for kept in (0o600, 0o640, 0o444):
+        target.write_text("old")
+        target.chmod(kept)
+        write(target)
+        assert (target.read_text(), mode(target)) == ("new", kept)
+        target.unlink()
+
+
+def test_a_new_file_has_the_mode_of_new_files(tmp_path):
+    write(tmp_path / "a")
+    (tmp_path / "b").write_text("")
+    assert mode(tmp_path / "a") == mode(tmp_path / "b")
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "far").mkdir()
+    real, link, dangling = tmp_path / "far" / "real", tmp_path / "link", tmp_path / "dangling"
+    real.write_text("old")
+    link.symlink_to("far/real")
+    dangling.symlink_to("far/later")
+    for place in (link, dangling):
+        write(place)
+        assert place.is_symlink()
+    assert real.read_text() == (tmp_path / "far" / "later").read_text() == "new"
+    assert sorted(os.listdir(tmp_path / "far")) == ["later", "real"]
+
+
+def test_a_loop_of_links_is_an_error(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    for action in (write, check_place):
+        with pytest.raises(DataError, match=r"cannot write .*a: Too many levels"):
+            action(tmp_path / "a")
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(pipe.read_text()))
+    reader.start()
+    check_place(pipe)
+    write(pipe, "through")
+    reader.join(10)
+    assert found == ["through"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_device_is_written_to(tmp_path):
+    """A device that a test may make has the numbers of /dev/null; where none may be made, a link to it has to do."""
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        device.open("wb").close()
+    except OSError:
+        device.unlink(missing_ok=True)
+        device.symlink_to("/dev/null")
+    (tmp_path / "data.csv").write_text("user,item\n1,2\n1,3\n2,2\n")
+    assert run("train", str(tmp_path / "data.csv"), "--model", "popularity", "--out", str(device), "--quiet") == 0
+    assert stat.S_ISCHR(device.stat().st_mode)
+    assert sorted(os.listdir(tmp_path)) == ["data.csv", "null"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_device_is_an_error_of_one_line(tmp_path, capsys):
+    (tmp_path / "full").symlink_to("/dev/full")
+    (tmp_path / "data.csv").write_text("user,item\n1,2\n1,3\n2,2\n")
+    assert run("train", str(tmp_path / "data.csv"), "--model", "popularity", "--out", str(tmp_path / "full")) == 2
+    assert capsys.readouterr().err.endswith(": No space left on device; check the folder and free space\n")
+
+
+def test_folders_and_names_that_are_none(tmp_path):
+    for path, words in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "a\0b", "no file name"),
+        (tmp_path / ("x" * 300), "too"),
+    ):
+        for action in (write, check_place, lambda p: output_file(p).__enter__()):
+            with pytest.raises(DataError, match=words) as raised:
+                action(path)
+            assert len(str(raised.value)) < 400
+    assert os.listdir(tmp_path) == []
+
+
+def test_names_as_long_as_the_file_system_allows(tmp_path):
+    write(tmp_path / ("é" * 127))
+    assert os.listdir(tmp_path) == ["é" * 127]
+
+
+def test_what_a_killed_process_left_is_removed_and_what_another_is_writing_is_not(tmp_path):
+    target = tmp_path / "a.tr"
+    code = "import os, sys; from taylorank.part_files import *; open_part(Path(sys.argv[1])); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", code, str(target)], check=False)
+    assert len(os.listdir(tmp_path)) == 1
+    handle, busy = open_part(target)
+    others = [tmp_path / ".a.tr.txt", tmp_path / ".a.tr.12345678.part.old", tmp_path / ".b.tr.12345678.part"]
+    for other in others:
+        other.write_text("not ours")
+    write(target)
+    assert {*tmp_path.iterdir()} == {target, busy, *others}
+    os.close(handle)
+    check_place(target)
+    assert {*tmp_path.iterdir()} == {target, *others}
+
+
+def test_it_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr(os, "fsync", lambda handle: done.append(os.readlink(f"/proc/self/fd/{handle}")))
+    monkeypatch.setattr(os, "replace", lambda a, b, move=os.replace: (done.append("moved"), move(a, b)))
+    write(tmp_path / "a")
+    assert done[0].endswith(".part")
+    assert done[1:] == ["moved", str(tmp_path)]
+
+
+def limited(code, *arguments):
+    """Run Python code with files of at most 2 kB, which fails as a full disk does, whoever runs it."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))\n"
+    return subprocess.run(
+        [sys.executable, "-c", limit + code, *map(str, arguments)], capture_output=True, text=True, timeout=120
+    )
+
+
+def test_a_disk_that_is_full_is_an_error_of_one_line(tmp_path):
+    rng = np.random.default_rng(0)
+    data, model, out = tmp_path / "data.npz", tmp_path / "model.tr", tmp_path / "out"
+    tr.Interactions.from_arrays(rng.integers(0, 100, 900), rng.integers(0, 90, 900)).save_npz(data)
+    tr.Popularity().fit(tr.Interactions.load_npz(data)).save(model)
+    out.mkdir()
+    command = "import sys; from taylorank.cli import main; main(sys.argv[1:])"
+    for arguments in (
+        ("train", data, "--model", "popularity", "--out", out / "model.tr"),
+        ("recommend", model, "--all", "--out", out / "lists.parquet"),
+        ("recommend", model, "--all", "--out", out / "lists.csv"),
+        ("recommend", model, *(["--for-user", "1"] * 30), "--json", out / "lists.json"),
+        ("evaluate", model, data, "--seen", data, "--per-user", out / "users.parquet"),
+    ):
+        done = limited(command, *arguments)
+        assert done.returncode == 2, done.stderr
+        assert "Traceback" not in done.stderr
+        assert done.stderr.endswith(": File too large; check the folder and free space\n"), done.stderr
+    assert os.listdir(out) == []
+    for call in ("save_npz", "save"):
+        value = f"tr.Interactions.load_npz({str(data)!r})" if call == "save_npz" else f"tr.load({str(model)!r})"
+        done = limited(f"import taylorank as tr; {value}.{call}({str(out / 'x')!r})")
+        assert "DataError: cannot write" in done.stderr
+    assert os.listdir(out) == []
