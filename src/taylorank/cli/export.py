@@ -57,7 +57,8 @@ def export(
 ) -> None:
     """Write the vectors of a saved model to a vector store.
 
-    Prints which share of the model's own lists the store finds, the time of a query and the size.
+    Prints which share of the model's own lists the store finds, the time of a
+    query and the size.
 
     Example: taylorank export model.tr --to faiss --out shop.faiss
 
