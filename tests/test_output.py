@@ -14,7 +14,7 @@ import pytest
 
 import taylorank as tr
 from taylorank.errors import DataError
-from taylorank.output import atomic_path, check_place, output_file
+from taylorank.output import atomic_folder, atomic_path, check_place, output_file
 from taylorank.part_files import open_part
 from tests.cli.command import run
 
@@ -179,3 +179,61 @@ def test_a_disk_that_is_full_is_an_error_of_one_line(tmp_path):
         done = limited(f"import taylorank as tr; {value}.{call}({str(out / 'x')!r})")
         assert "DataError: cannot write" in done.stderr
     assert os.listdir(out) == []
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    def fill(text, **options):
+        with atomic_folder(tmp_path / "shop", **options) as folder:
+            (folder / "mark").write_text(text)
+            if text == "broken":
+                raise OSError(28, "No space left on device")
+
+    fill("one")
+    with pytest.raises(DataError, match="is there already"):
+        fill("two")
+    with pytest.raises(DataError, match=r"cannot write .*/shop: No space left"):
+        fill("broken", replaces="mark")
+    assert (tmp_path / "shop" / "mark").read_text() == "one"
+    fill("two", replaces="mark")
+    assert (tmp_path / "shop" / "mark").read_text() == "two"
+    with pytest.raises(DataError, match="not what an earlier run wrote"):
+        fill("three", replaces="other")
+    assert os.listdir(tmp_path) == ["shop"]
+    (tmp_path / "plain").mkdir()
+    assert mode(tmp_path / "shop") == mode(tmp_path / "plain")
+
+
+def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path, monkeypatch):
+    with atomic_folder(tmp_path / "shop") as folder:
+        (folder / "mark").write_text("old")
+    replace, calls = os.replace, []
+
+    def second_fails(source, target):
+        calls.append(source)
+        if len(calls) == 2:
+            raise OSError(5, "Input/output error")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", second_fails)
+    with (
+        pytest.raises(DataError, match="Input/output error"),
+        atomic_folder(tmp_path / "shop", replaces="mark") as folder,
+    ):
+        (folder / "mark").write_text("new")
+    assert (tmp_path / "shop" / "mark").read_text() == "old"
+    assert os.listdir(tmp_path) == ["shop"]
+
+
+def test_folders_with_names_that_are_none(tmp_path):
+    for place, words in ((tmp_path / "a\0b", "is no file name"), (tmp_path / "no" / "shop", "cannot write")):
+        with pytest.raises(DataError, match=words), atomic_folder(place):
+            pass
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "mark").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    with atomic_folder(tmp_path / "link", replaces="mark") as folder:
+        (folder / "mark").write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real" / "mark").read_text() == "new"
+    with atomic_folder(tmp_path / ("é" * 127)) as folder:  # 254 bytes, of 255 that file systems allow
+        pass

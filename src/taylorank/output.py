@@ -76,8 +76,7 @@ def _system_reason(error: Exception) -> str | None:
 
 def _place(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
     """Return where to write, links followed, and what stands there now."""
-    if "\0" in os.fspath(path):
-        raise DataError(f"{_shown(path)} is no file name", "leave out the character NUL")
+    _refuse_nul(path)
     try:
         before = os.stat(path)
     except FileNotFoundError:
@@ -87,6 +86,11 @@ def _place(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
     if before is not None and not stat.S_ISREG(before.st_mode):
         return Path(path), before  # /dev/stdout is a link that leads to no path
     return Path(os.path.realpath(path)), before
+
+
+def _refuse_nul(path: str | os.PathLike[str]) -> None:
+    if "\0" in os.fspath(path):
+        raise DataError(f"{_shown(path)} is no file name", "leave out the character NUL")
 
 
 def _shown(path: str | os.PathLike[str]) -> str:
@@ -179,3 +183,55 @@ def output_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
             for place in made:
                 place.rmdir()
         raise
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str], *, replaces: str | None = None) -> Iterator[Path]:
+    """Yield a temporary folder beside `path`; it takes that name only if the block succeeds.
+
+    A folder that is there is refused, unless it holds a file named `replaces`: then it gives way at the end.
+    """
+    with _errors_named(path):
+        _refuse_nul(path)
+        target = Path(os.path.realpath(path))
+        _check_free(path, replaces)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent))
+        try:
+            yield temporary
+            for file in temporary.rglob("*"):
+                _sync(file)
+            umask = os.umask(0)
+            os.umask(umask)
+            temporary.chmod(0o777 & ~umask)  # mkdtemp makes it private
+            _check_free(path, replaces)
+            _move(temporary, target)
+            _sync(target.parent)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _move(folder: Path, target: Path) -> None:
+    """Rename the folder; what has its new name is removed afterwards, or has it back if that fails."""
+    if not target.exists():
+        os.replace(folder, target)
+        return
+    old = folder.with_suffix(".old")
+    os.replace(target, old)
+    try:
+        os.replace(folder, target)
+    except BaseException:
+        os.replace(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _check_free(path: str | os.PathLike[str], replaces: str | None) -> None:
+    target = Path(path)
+    if not target.exists():
+        return
+    if replaces is None:
+        raise DataError(f"{_shown(path)} is there already", "choose another name, or overwrite it")
+    if not (target / replaces).is_file():
+        raise DataError(
+            f"{_shown(path)} is not what an earlier run wrote", "choose another name, or remove it yourself"
+        )

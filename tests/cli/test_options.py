@@ -10,7 +10,20 @@ from typing import get_args, get_type_hints
 import pytest
 from cyclopts import Parameter
 
-from taylorank.cli import compare, datasets, demo, diagnose, evaluate, fit, recommend, report, serve, train, tune
+from taylorank.cli import (
+    compare,
+    datasets,
+    demo,
+    diagnose,
+    evaluate,
+    export,
+    fit,
+    recommend,
+    report,
+    serve,
+    train,
+    tune,
+)
 from taylorank.cli import run as run_command
 from tests.cli.command import run
 
@@ -23,6 +36,7 @@ COMMANDS = {
     ("report",): report.report,
     ("recommend",): recommend.recommend,
     ("evaluate",): evaluate.evaluate,
+    ("export",): export.export,
     ("diagnose",): diagnose.diagnose,
     ("serve",): serve.serve,
     ("demo",): demo.demo,

@@ -20,6 +20,7 @@ from taylorank.cli import (
     demo,
     diagnose,
     evaluate,
+    export,
     fit,
     recommend,
     report,
@@ -77,6 +78,7 @@ app.command(compare.compare)
 app.command(report.report)
 app.command(recommend.recommend)
 app.command(evaluate.evaluate)
+app.command(export.export)
 app.command(diagnose.diagnose)
 app.command(serve.serve)
 app.command(demo.demo)

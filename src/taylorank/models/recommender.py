@@ -225,6 +225,15 @@ class Recommender:
 
         save_model(self, file, with_seen=with_seen, with_path=path)
 
+    def export(self, kind: str, target: Any, **options: Any) -> Exported:
+        """Write the vectors to a store ("faiss", "usearch", "pgvector", "qdrant", "parquet"), and measure its recall.
+
+        `taylorank.stores.export` has the options.
+        """
+        from taylorank.stores import export
+
+        return export(self, kind, target, **options)
+
     def _learned(self, name: str) -> Any:
         """Return a learned attribute; raise if the model is not fitted."""
         if name in self.__dict__:
@@ -267,6 +276,8 @@ class Recommender:
 
 
 if TYPE_CHECKING:
+    from taylorank.stores import Exported
+
     MixinBase = Recommender
 else:
     MixinBase = object  # for type checkers a mixin is a recommender; at run time it adds no base class

@@ -118,3 +118,16 @@ def test_single_requests_of_every_kind_have_times():
         assert {"RG2", "IALS"} <= found.keys()
         assert all(value["median_ms"] > 0 for value in found.values())
     assert lines[1].startswith("recommend: RG2 ")
+
+
+@pytest.mark.filterwarnings("ignore:builtin type .* has no __module__ attribute:DeprecationWarning")  # SWIG in faiss
+def test_stores_have_recall_time_and_size_or_say_what_is_missing():
+    record, lines = quick("stores")
+    assert list(record["models"]) == ["RG2, 32", "student, 8"]
+    large, small = (
+        {(row["kind"], row["index"]): row for row in model["stores"]} for model in record["models"].values()
+    )
+    assert len(large) == len(small) == 4
+    assert all(row["measured"]["recall"] > 0.9 for row in large.values() if "missing" not in row)
+    assert small["parquet", "exact"]["bytes"] < large["parquet", "exact"]["bytes"]
+    assert sum("ms per query" in line or "pip install" in line for line in lines) == 8
