@@ -41,7 +41,7 @@ COMMANDS = [
     ("run", "--out", "new", "--core"),
     ("run", "--out", "new", "--seed"),
 ]
-COUNTS = ("factors", "iterations", "neighbours", "max_items", "max_passes", "epochs", "batch_size")
+COUNTS = ("factors", "iterations", "neighbours", "max_items", "max_passes", "epochs", "batch_size", "top", "steps")
 OF_MODELS = [
     ("train", "log.npz", "--out", "new.tr", "--model", name, f"--{count.replace('_', '-')}")
     for name, kind in MODELS.items()

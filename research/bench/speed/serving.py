@@ -111,6 +111,7 @@ def _write_models(folder: Path, users: int, items: int, interactions: int, facto
         model.train_, model.user_factors_, model.item_factors_ = data, P, Q
         q = np.maximum(data.item_popularity, 1) ** model.proposal_exponent
         model.proposal_, model.penalty_, model.mean_context_ = q / q.sum(), 1e-3, 50.0
+        model.strength_unit_ = 1.0
         model.save(file)
         if not seed:
             np.savez(folder / "peer.npz", users=P, items=Q, indptr=rows.indptr, indices=rows.indices)

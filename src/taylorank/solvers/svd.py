@@ -86,8 +86,8 @@ class Wanted:
 
     def goal(self, dtype: Any) -> Goal:
         """Return what residuals have to reach in this precision."""
-        precision = 30 * float(np.finfo(dtype).eps)
-        return Goal(max(self.tolerance, precision), precision)
+        precision = 10 * float(np.finfo(dtype).eps)
+        return Goal(max(self.tolerance, 3 * precision), precision)
 
     def stops(self, progress: Progress) -> bool:
         """Tell the callback; return whether it asks to stop, or all passes are used up."""
