@@ -3,7 +3,7 @@
 The matrix is S' of RG² on Gowalla with γ = 0.8 and ρ = 1.2, where σ₂₅₆ / σ₁ is 0.4. Every contender gets it as the same
 products, on the same threads, and stops when it believes that ‖Sᵀu − σv‖ ≤ 10⁻⁵ σ₁ for each of its K triplets. What it
 returns is then checked: residuals of both sides from the vectors themselves, and their orthogonality. Each runs in a
-process of its own, for its peak memory, and is stopped after 40 s. Passes are products with SᵀS of K columns.
+process of its own, for its peak memory, and is stopped after 20 s. Passes are products with SᵀS of K columns.
 
 - `lanczos`: ours on a CPU, block Lanczos with thick restarts and locking (`solvers.lanczos`);
 - `filtered`: ours on a GPU, subspace iteration with Chebyshev filters (`solvers.filtered`);
@@ -38,7 +38,7 @@ from taylorank.solvers.filtered import orthonormal, rayleigh_ritz
 from taylorank.solvers.spectral import scaled_matrix
 from taylorank.solvers.svd import Wanted, truncated_svd
 
-TOLERANCE, LIMIT_S = 1e-5, 40.0
+TOLERANCE, LIMIT_S = 1e-5, 20.0
 Triplets = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # u, σ, v
 
 
