@@ -21,8 +21,9 @@ from taylorank.models.factor_fit import fit_factors, partial_fit_factors, sweep_
 from taylorank.models.fitting import FitMonitor, Step
 from taylorank.models.fold_in import PlainFoldIn, SharedFoldIn
 from taylorank.models.recommender import Recommender
+from taylorank.models.rg_parameters import check_penalty, check_ranking, check_share, discounts, penalty_of
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
-from taylorank.objectives.rg import PENALTIES, Penalty, context_weights
+from taylorank.objectives.rg import Penalty, context_weights
 from taylorank.ranking import Ranker, Vectors
 from taylorank.solvers import Progress, SpectralPath, SvdState, solve_als, solve_spectral
 from taylorank.torch_extra import torch_device
@@ -183,7 +184,7 @@ class RGFamily(Factors):
         if self.penalty == "plain":
             check_number(value, "regularization", least=0.0)
         else:
-            _check_share(value)
+            check_share(value)
 
     def _build_ranker(self) -> Ranker:
         """By probability w_y (1 + o_xy) with w_y = q_y / popularity_y^δ; by lift o_xy."""
@@ -318,37 +319,3 @@ def _probabilities(proposal: NDArray[np.float64], items: ItemVectors, rows: Floa
     """q_y (1 + o_xy) for rows of P, (B, N)."""
     p: NDArray[np.float32] = (proposal * (1 + rows @ items.factors.T)).astype(np.float32)
     return p
-
-
-def penalty_of(objective: RG, regularization: float) -> float:
-    """Return λ for τ = `regularization` · σ₁; a plain penalty has it as it is."""
-    if objective.penalised == "plain":
-        return regularization
-    return solve_spectral(objective, 1, tolerance=1e-3).penalty(regularization)
-
-
-def _check_share(regularization: float) -> None:
-    if not 0 <= regularization < 1:
-        raise ParameterError(
-            f"regularization={regularization} is outside [0, 1)", "it is a share of σ₁: try 0.1 to 0.4"
-        )
-
-
-def check_penalty(penalty: str) -> None:
-    """Refuse what is neither "weighted" nor "plain"."""
-    if penalty not in PENALTIES:
-        raise ParameterError(f"penalty={penalty!r} is unknown", f"choose {' or '.join(PENALTIES)}")
-
-
-def check_ranking(ranking: str, discount: float) -> None:
-    """Refuse what is neither "probability" nor "lift", and a discount of the lift."""
-    if ranking not in ("probability", "lift"):
-        raise ParameterError(f"ranking={ranking!r} is unknown", 'choose "probability" or "lift"')
-    if discount and ranking == "lift":
-        raise ParameterError("the lift has no popularity to discount", 'use ranking="probability"')
-
-
-def discounts(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
-    """Return max(popularity, 1)^-δ; the counts are of typical interactions."""
-    factors: NDArray[np.float64] = np.maximum(counts, 1.0) ** -exponent
-    return factors

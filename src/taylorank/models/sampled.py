@@ -18,7 +18,7 @@ from taylorank.kernels import ItemVectors
 from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
 from taylorank.models.fitting import FitMonitor
 from taylorank.models.recommender import Recommender
-from taylorank.models.rg import check_penalty, check_ranking, discounts, penalty_of
+from taylorank.models.rg_parameters import check_penalty, check_ranking, discounts, penalty_of
 from taylorank.models.weighted import WeightedRows
 from taylorank.objectives import (
     RG2Objective,

@@ -1,0 +1,46 @@
+"""What RG², RG× and their sampled forms ask of their parameters, and make of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taylorank.errors import ParameterError
+from taylorank.objectives import RG
+from taylorank.objectives.rg import PENALTIES
+from taylorank.solvers import solve_spectral
+
+
+def penalty_of(objective: RG, regularization: float) -> float:
+    """Return λ for τ = `regularization` · σ₁; a plain penalty has it as it is."""
+    if objective.penalised == "plain":
+        return regularization
+    return solve_spectral(objective, 1, tolerance=1e-3).penalty(regularization)
+
+
+def check_share(regularization: float) -> None:
+    """Refuse a share of σ₁ outside [0, 1)."""
+    if not 0 <= regularization < 1:
+        raise ParameterError(
+            f"regularization={regularization} is outside [0, 1)", "it is a share of σ₁: try 0.1 to 0.4"
+        )
+
+
+def check_penalty(penalty: str) -> None:
+    """Refuse what is neither "weighted" nor "plain"."""
+    if penalty not in PENALTIES:
+        raise ParameterError(f"penalty={penalty!r} is unknown", f"choose {' or '.join(PENALTIES)}")
+
+
+def check_ranking(ranking: str, discount: float) -> None:
+    """Refuse what is neither "probability" nor "lift", and a discount of the lift."""
+    if ranking not in ("probability", "lift"):
+        raise ParameterError(f"ranking={ranking!r} is unknown", 'choose "probability" or "lift"')
+    if discount and ranking == "lift":
+        raise ParameterError("the lift has no popularity to discount", 'use ranking="probability"')
+
+
+def discounts(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
+    """Return max(popularity, 1)^-δ; the counts are of typical interactions."""
+    factors: NDArray[np.float64] = np.maximum(counts, 1.0) ** -exponent
+    return factors
