@@ -35,7 +35,7 @@ MEANINGS = {
     "negatives": "Number of negatives drawn from the proposal for each observed pair.",
     "solver": "Algorithm of the fit.",
     "tolerance": "Accuracy at which the fit stops; 0 runs all iterations.",
-    "max_passes": "Maximum number of passes of the SVD; stopping early gives a smoother model than the optimum.",
+    "max_passes": "Maximum number of passes of the SVD; stopped early, the model is not the optimum.",
     "iterations": "Maximum number of sweeps.",
     "alpha": "Extra weight of an observed pair (WRMF: weight 1 + alpha · strength).",
     "beta": "Share β that is subtracted from the Gram matrix.",

@@ -279,7 +279,7 @@ class RG2(RGFamily, FactorModel, Recommender):
     tolerance, max_passes
         Spectral: stop when every residual is ≤ tolerance · σ₁ (0: machine precision). With the default two seeds give
         more than 99.9 % of the users of ML-1M and Yelp2018 the same list of ten (docs/benchmarks.md).
-        `max_passes` stops early, which is another, smoother model and not the optimum. ALS: stop when a sweep lowers
+        `max_passes` limits the work; a fit that it stops early is not the optimum. ALS: stop when a sweep lowers
         the loss L by no more than tolerance · (L(0) − L), L(0) being that of zero factors.
     iterations
         ALS: the maximum number of sweeps.

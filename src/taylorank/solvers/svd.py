@@ -108,7 +108,7 @@ def truncated_svd(
     """Return the `count` leading singular triplets of `matrix`, from `start` or a random block.
 
     Stops when every residual is ≤ `tolerance` · σ₁ (0: as far as the precision of the data goes), or after
-    `max_passes` products of `count` columns, which is not the SVD any more but a smoother relative of it.
+    `max_passes` products of `count` columns, which is then not the SVD.
     """
     wanted = Wanted(count, tolerance, max_passes, start, random_state, callback)
     if matrix.shape[0] >= matrix.shape[1]:
