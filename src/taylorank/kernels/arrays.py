@@ -67,9 +67,20 @@ def triangular_inverse(lower: Any) -> Any:
     return linalg.solve_triangular(lower, identity(lower), lower=True)
 
 
+def tall_product(block: Any, square: Any) -> Any:
+    """Return X W of a tall block and a small square matrix, in the precision of the block."""
+    if is_tensor(block):
+        from taylorank.kernels.cuda.precision import product
+
+        return product(block, square)
+    return block @ square
+
+
 def identity(square: Any) -> Any:
     """Return the identity of the size, kind and place of a square matrix."""
-    return sys.modules["torch"].eye(len(square)).to(square) if is_tensor(square) else np.eye(len(square))
+    if is_tensor(square):
+        return sys.modules["torch"].eye(len(square), dtype=square.dtype, device=square.device)
+    return np.eye(len(square))
 
 
 def inner(first: Any, second: Any) -> float:
@@ -84,6 +95,13 @@ def device_rows(rows: CSR, device: Any) -> Any:
     from taylorank.kernels.cuda import DeviceRows
 
     return DeviceRows.from_csr(rows, device)
+
+
+def contains_on(device: Any, rows: CSR, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether row x holds each of the columns wanted[x], (B, k), worked out on a device of torch."""
+    from taylorank.kernels.cuda.membership import contains
+
+    return to_numpy(contains(device_rows(rows, device), to_device(wanted, device)))
 
 
 def scaled_rows(rows: CSR, by_row: Any, by_column: Any, *, room: int) -> tuple[Any, Any]:

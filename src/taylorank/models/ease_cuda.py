@@ -16,6 +16,7 @@ from taylorank.kernels.cuda.precision import products_in
 from taylorank.models.dense_parts import dense_part, type_of_counts
 
 BLOCK_CELLS = 1 << 29  # of R held dense at a time
+PANEL = 2048  # columns of the inverse made at a time
 
 
 @torch.no_grad()
@@ -30,11 +31,43 @@ def ease_weights(data: Interactions, regularization: float, device: str = "cuda"
             "raise it, or scale the strengths down",
         )
     del gram
-    inverse = torch.cholesky_inverse(lower)
+    inverse = symmetric_inverse(lower)
     del lower
     inverse.div_(-inverse.diagonal().clone())
     inverse.fill_diagonal_(0.0)
     return inverse.float()
+
+
+def symmetric_inverse(lower: torch.Tensor) -> torch.Tensor:
+    """Return (L Lᵀ)⁻¹ = MᵀM with M = L⁻¹, which takes the place of L.
+
+    By large products, where torch solves for each column.
+
+    >>> symmetric_inverse(torch.tensor([[2.0, 0.0], [1.0, 1.0]]))
+    tensor([[ 0.5000, -0.5000],
+            [-0.5000,  1.0000]])
+    """
+    _invert_lower(lower)
+    whole = torch.empty_like(lower)
+    for first in range(0, len(lower), PANEL):
+        last = min(first + PANEL, len(lower))
+        torch.mm(lower[first:, first:last].mT, lower[first:, :last], out=(rows := whole[first:last, :last]))
+        whole[:first, first:last] = rows[:, :first].mT
+    return whole
+
+
+def _invert_lower(lower: torch.Tensor) -> None:
+    """Put M = L⁻¹ in the place of L = [A 0; B C]: [A⁻¹ 0; −C⁻¹ B A⁻¹  C⁻¹]."""
+    n = len(lower)
+    if n <= PANEL:
+        eye = torch.eye(n, dtype=lower.dtype, device=lower.device)
+        lower.copy_(torch.linalg.solve_triangular(lower, eye, upper=False))
+        return
+    half = n // 2
+    _invert_lower(lower[:half, :half])
+    _invert_lower(lower[half:, half:])
+    below = lower[half:, :half]
+    below.copy_(lower[half:, half:] @ (below @ lower[:half, :half])).neg_()
 
 
 def item_products(data: Interactions, device: str) -> torch.Tensor:

@@ -234,12 +234,16 @@ class Recommender:
 
         return export(self, kind, target, **options)
 
+    def _check_learned(self, name: str) -> None:
+        """Raise unless the model has this learned attribute, in host memory or on a device."""
+        if name not in self.__dict__ and name not in self.__dict__.get("_tensors", {}):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted", "call fit(train) first")
+
     def _learned(self, name: str) -> Any:
         """Return a learned attribute; raise if the model is not fitted."""
         if name in self.__dict__:
             return self.__dict__[name]
-        if name not in self.__dict__.get("_tensors", {}):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted", "call fit(train) first")
+        self._check_learned(name)
         return self.__dict__.setdefault(name, to_numpy(self.__dict__["_tensors"][name]))
 
     def _where_it_ranks(self, name: str) -> Any:

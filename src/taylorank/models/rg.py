@@ -224,7 +224,7 @@ class RGFamily(Factors):
         self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
     ) -> Iterator[Self]:
         """Yield the fitted model for every K of `factors` and every value of `regularization`, without refitting."""
-        self._learned("item_factors_")
+        self._check_learned("item_factors_")
         path: SpectralPath | None = self.__dict__.get("path_")
         if path is None and self.solver == "spectral":
             raise ParameterError(

@@ -9,21 +9,19 @@ import numpy as np
 
 from taylorank.data import Interactions
 from taylorank.deprecation import renamed
-from taylorank.errors import LeakageWarning, ParameterError, warn_caller
+from taylorank.errors import ParameterError
 from taylorank.kernels.thread_limit import threads
 from taylorank.metrics import DEFAULT, GAINS, Gain, bootstrap_means, percentile_interval, wanted_metrics
 from taylorank.metrics.bootstrap import check_confidence, check_resamples
 from taylorank.ranking.accumulators import Accumulator, Block, Task, accumulators_for
 from taylorank.ranking.evaluated import EvaluatedUsers, Evaluation
 from taylorank.ranking.lists import best_items
-from taylorank.ranking.masks import Hidden, interactions_of, seen_parts
+from taylorank.ranking.masks import interactions_of, seen_parts
+from taylorank.ranking.prepared import Prepared, prepared
 from taylorank.ranking.ranker import Rankable, Ranker, ranker_of
-from taylorank.ranking.relevance import Relevance, relevance
-from taylorank.ranking.rows import common, take_rows
 
 Progress = Callable[[int, int], None]
 LIST_CELLS = 1 << 20  # ranks held at a time
-OVERLAP_USERS = 1 << 16  # compared with what is hidden at a time
 
 
 @renamed(seed="random_state")
@@ -87,13 +85,13 @@ def evaluate(
     wanted = wanted_metrics(metrics, k)
     _check(gain, confidence, resamples)
     ranker = ranker_of(_placed(model, device))
-    truth = relevance(ranker, interactions_of(ranker, test, "test"), gain)
-    hidden = Hidden(ranker, seen_parts(ranker, seen))
-    overlap = _warn_of_overlap(truth, hidden)
+    known = prepared(ranker, interactions_of(ranker, test, "test"), seen_parts(ranker, seen), gain)
+    known.warn()
+    truth, hidden = known.truth, known.hidden
     counts = ranker.seen if counts is None else interactions_of(ranker, counts, "counts")
     accumulators = accumulators_for(wanted, Task(ranker, truth, hidden, counts))
     with threads(ranker.num_threads if num_threads is None else num_threads):
-        for block in _blocks(ranker, truth, hidden, max(w.cutoff or 0 for w in wanted)):
+        for block in _blocks(ranker, known, max(w.cutoff or 0 for w in wanted)):
             for accumulator in accumulators:
                 accumulator.add(block)
             if progress is not None:
@@ -101,7 +99,9 @@ def evaluate(
     results = {name: value for accumulator in accumulators for name, value in accumulator.results().items()}
     return Evaluation(
         {str(w): results[str(w)] for w in wanted},
-        users=EvaluatedUsers(len(truth.users), truth.without_items, truth.unknown_users, truth.unknown_items, overlap),
+        users=EvaluatedUsers(
+            len(truth.users), truth.without_items, truth.unknown_users, truth.unknown_items, known.overlap
+        ),
         user_ids=ranker.users.take(truth.users) if per_user else None,
         per_user={name: v for accumulator in accumulators for name, v in accumulator.values.items()}
         if per_user
@@ -116,33 +116,14 @@ def _placed(model: Any, device: str | None) -> Any:
     return model if device is None or place is None else place(device)
 
 
-def _warn_of_overlap(truth: Relevance, hidden: Hidden) -> int:
-    """Return how many relevant items are hidden from their own user, so that no ranking can find them; warn of them."""
-    count = 0
-    for start in range(0, len(truth.users), OVERLAP_USERS):
-        rows = np.arange(start, min(start + OVERLAP_USERS, len(truth.users)))
-        masked = hidden.of(truth.users[rows])
-        count += 0 if masked is None else common(take_rows(truth.rows, rows), masked)
-    total = int(truth.counts.sum())
-    if count:
-        warn_caller(
-            f"{count:,} of {total:,} test pairs ({count / total:.1%}) were seen before (they are in `seen`, the "
-            "training data by default): hidden from the ranking, they count as misses; remove them from the test data, "
-            "or pass seen=[] to rank all items",
-            LeakageWarning,
-        )
-    return count
-
-
-def _blocks(ranker: Ranker, truth: Relevance, hidden: Hidden, length: int) -> Iterator[Block]:
+def _blocks(ranker: Ranker, known: Prepared, length: int) -> Iterator[Block]:
     """Rank the users block by block; without any cutoff no lists are made."""
-    best_of, size = best_items(ranker, hidden)
-    size = min(size, max(1, LIST_CELLS // max(length, 1)))
-    for start in range(0, len(truth.users), size):
-        users = slice(start, min(start + size, len(truth.users)))
-        positions = truth.users[users]
+    best_of, size = best_items(ranker, known.hidden)
+    vectors = ranker.vectors
+    device = vectors.users.device if vectors is not None and vectors.are_on_device else None
+    for users, positions in known.blocks(min(size, max(1, LIST_CELLS // max(length, 1)))):
         ranked = best_of(positions, length)[0] if length else np.empty((len(positions), 0), dtype=np.int64)
-        yield Block(users, ranked, truth.judge(users, ranked, length))
+        yield Block(users, ranked, known.truth.judge(users, ranked, length, device=device))
 
 
 def _intervals(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import top_k, top_k_scores
-from taylorank.kernels.arrays import device_rows, like, to_numpy
+from taylorank.kernels.arrays import like, to_numpy
 from taylorank.ranking.masks import Hidden, dense_block, hide, not_a_number
 from taylorank.ranking.ranker import Best, Mask, Positions, Ranker, RanksOnDevice, Vectors
 
@@ -77,11 +77,13 @@ def _masked(scores: NDArray[np.float32], users: Positions, hidden: Hidden, allow
 
 
 def _by_products(ranker: Ranker, vectors: Vectors, hidden: Hidden, allowed: Mask | None) -> BestOf:
-    rank = _top_k_on_device if vectors.are_on_device else _top_k
-
     def best(users: Positions, k: int) -> Best:
+        length = min(k, len(vectors.items))
         try:
-            return rank(vectors, users, min(k, len(vectors.items)), hidden.of(users), allowed)
+            if vectors.are_on_device:
+                seen = hidden.on(vectors.items.given.device, users)
+                return _top_k_on_device(vectors, users, length, seen, allowed)
+            return _top_k(vectors, users, length, hidden.of(users), allowed)
         except ParameterError:
             _name_broken_user(ranker, users)
             raise
@@ -94,7 +96,7 @@ def _top_k(vectors: Vectors, users: Positions, k: int, seen: CSR | None, allowed
     return top_k(rows, vectors.items, k=k, scales=vectors.scales, offsets=vectors.offsets, seen=seen, allowed=allowed)
 
 
-def _top_k_on_device(vectors: Vectors, users: Positions, k: int, seen: CSR | None, allowed: Mask | None) -> Best:
+def _top_k_on_device(vectors: Vectors, users: Positions, k: int, seen: Any, allowed: Mask | None) -> Best:
     rows, items = vectors.kept_rows(users), vectors.items.given
     scales, offsets = (None if line is None else like(items, line) for line in (vectors.scales, vectors.offsets))
     ids, scores = top_k(
@@ -103,7 +105,7 @@ def _top_k_on_device(vectors: Vectors, users: Positions, k: int, seen: CSR | Non
         k=k,
         scales=scales,
         offsets=offsets,
-        seen=None if seen is None else device_rows(seen, items.device),
+        seen=seen,
         allowed=None if allowed is None else like(items, allowed, dtype="bool"),
     )
     return to_numpy(ids), to_numpy(scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -12,8 +12,11 @@ from scipy import sparse
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, ParameterError
+from taylorank.kernels.arrays import device_rows
 from taylorank.ranking.ranker import Ranker
 from taylorank.ranking.rows import select_entries, take_rows, union
+
+MOST_KEPT = 1 << 24  # entries that are remembered
 
 
 def seen_parts(ranker: Ranker, seen: Interactions | Sequence[Interactions] | None) -> list[Interactions]:
@@ -77,9 +80,32 @@ class Hidden:
         for mask in masks:
             refuse_other_ids(ranker, mask, "`seen`")
         self.parts = [PartRows(ranker, mask) for mask in masks]
+        self._kept: dict[int, tuple[NDArray[np.int64], dict[str, Any]]] = {}  # by identity of the array of users
 
     def of(self, users: NDArray[np.int64]) -> CSR | None:
         """Return one row per user, ascending and unique; None if there are no masks."""
+        rows: CSR | None = self._once(users, "host", lambda: self._rows(users))
+        return rows
+
+    def on(self, device: Any, users: NDArray[np.int64]) -> Any:
+        """Return the same rows on a device of torch."""
+        rows = self.of(users)
+        return None if rows is None else self._once(users, str(device), lambda: device_rows(rows, device))
+
+    def keep(self, users: NDArray[np.int64]) -> None:
+        """Remember the rows of this array of users from when they are first asked for, unless they are too large."""
+        if sum(int(part.rows.nnz) for part in self.parts) <= MOST_KEPT:
+            self._kept.setdefault(id(users), (users, {}))
+
+    def _once(self, users: NDArray[np.int64], place: str, make: Callable[[], Any]) -> Any:
+        kept = self._kept.get(id(users))
+        if kept is None:
+            return make()
+        if place not in kept[1]:
+            kept[1][place] = make()
+        return kept[1][place]
+
+    def _rows(self, users: NDArray[np.int64]) -> CSR | None:
         if not self.parts:
             return None
         return reduce(union, (part.of(users) for part in self.parts))

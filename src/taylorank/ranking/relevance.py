@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import DataError, DataWarning, warn_caller
+from taylorank.kernels.arrays import contains_on
 from taylorank.metrics import Gain, Judged, gain_of
 from taylorank.ranking.masks import refuse_other_ids
 from taylorank.ranking.ranker import Ranker
@@ -40,11 +42,14 @@ class Relevance:
         """How many test interactions are with items that the model does not know: all are misses."""
         return int(self.counts.sum()) - self.rows.nnz
 
-    def judge(self, block: slice, ranked: NDArray[np.int64], k: int) -> Judged:
-        """Return which items of the lists of a block of users, (B, ≤ k) positions, are relevant, with their gains."""
+    def judge(self, block: slice, ranked: NDArray[np.int64], k: int, *, device: Any = None) -> Judged:
+        """Return which items of the lists of a block of users, (B, ≤ k) positions, are relevant, with their gains.
+
+        They are looked up on `device`, if one is given.
+        """
         rows = take_rows(self.rows, np.arange(block.start, block.stop))
         hits = np.zeros((len(ranked), k), dtype=bool, order="F")  # metrics go down the ranks, all users at once
-        hits[:, : ranked.shape[1]] = contains(rows, ranked)
+        hits[:, : ranked.shape[1]] = contains(rows, ranked) if device is None else contains_on(device, rows, ranked)
         if self.ideal is None:
             return Judged(hits, self.counts[block])
         gains = np.zeros(hits.shape, order="F")
@@ -55,7 +60,7 @@ class Relevance:
 
 
 def relevance(ranker: Ranker, test: Interactions, gain: Gain = "binary") -> Relevance:
-    """Return the users of `test` with items whom the model knows; warn of those whom it does not."""
+    """Return the users of `test` with items whom the model knows."""
     rows = np.flatnonzero(test.by_user.row_lengths > 0)
     if not len(rows):
         raise DataError("the test data has no interactions", "split with a larger share for test")
@@ -64,25 +69,29 @@ def relevance(ranker: Ranker, test: Interactions, gain: Gain = "binary") -> Rele
     known = users >= 0
     if not known.any():
         raise DataError("the model knows none of the test users", "check that both use the same ids")
-    lost = int((~known).sum())
-    if lost:
-        warn_caller(f"{lost:,} of {len(rows):,} test users are unknown to the model and left out", DataWarning)
     taken = take_rows(test.by_user, rows[known])
     graded = gain != "binary"
     if graded:
         strengths = np.ones(taken.nnz) if taken.weights is None else taken.weights
         taken = CSR(taken.indptr, taken.indices, gain_of(strengths, gain), taken.n_columns)
-    found = _in_positions_of(ranker, test, taken)
-    if not found.nnz:
-        warn_caller("the model knows none of the test items: every one is a miss", DataWarning)
     return Relevance(
         users[known],
-        found,
+        _in_positions_of(ranker, test, taken),
         taken.row_lengths,
         _sorted_gains(taken) if graded else None,
         without_items=test.n_users - len(rows),
-        unknown_users=lost,
+        unknown_users=int((~known).sum()),
     )
+
+
+def warn_of_unknown(truth: Relevance) -> None:
+    """Warn of test users whom the model does not know, and if it knows none of the test items."""
+    lost = truth.unknown_users
+    if lost:
+        everyone = lost + len(truth.users)
+        warn_caller(f"{lost:,} of {everyone:,} test users are unknown to the model and left out", DataWarning)
+    if not truth.rows.nnz:
+        warn_caller("the model knows none of the test items: every one is a miss", DataWarning)
 
 
 def contains(rows: CSR, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:

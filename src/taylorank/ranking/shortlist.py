@@ -13,7 +13,7 @@ from taylorank.metrics import METRICS, Judged
 from taylorank.ranking.lists import best_items
 from taylorank.ranking.masks import seen_parts
 from taylorank.ranking.ranker import Rankable, ranker_of
-from taylorank.ranking.relevance import relevance
+from taylorank.ranking.relevance import relevance, warn_of_unknown
 
 
 class Shortlist:
@@ -34,6 +34,7 @@ class Shortlist:
     ) -> None:
         ranker = ranker_of(model)
         truth = relevance(ranker, test)
+        warn_of_unknown(truth)
         self.users = truth.users
         best_of, size = best_items(ranker, seen_parts(ranker, seen))
         blocks = [slice(start, min(start + size, len(self.users))) for start in range(0, len(self.users), size)]

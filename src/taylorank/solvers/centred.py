@@ -68,6 +68,14 @@ class CentredMatrix:
             return subtract_outer(image, self.left, _dot(self.right, block), out=image)
         return gather_sum(self.by_row, project_out(block, self.right))
 
+    def apply_both(self, block: NDArray[Any]) -> NDArray[Any]:
+        """SᵀS X for X (N, k) with bᵀX = 0, such as what this returns; centred once, for that is enough."""
+        if self.unit == "left":
+            image = gather_sum(self.by_row, block)
+            return gather_sum(self.by_column, project_out(image, self.left, out=image))
+        image = gather_sum(self.by_column, gather_sum(self.by_row, block))
+        return project_out(image, self.right, out=image)
+
     def apply_transposed(self, block: NDArray[Any]) -> NDArray[Any]:
         """Sᵀ Y for Y (M, k)."""
         return self.transposed.apply(block)

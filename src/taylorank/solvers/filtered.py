@@ -25,23 +25,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.kernels import gram
-from taylorank.kernels.arrays import like, namespace, normal, squared_lengths, to_numpy, triangular_inverse
+from taylorank.kernels.arrays import (
+    like,
+    namespace,
+    normal,
+    squared_lengths,
+    tall_product,
+    to_numpy,
+    triangular_inverse,
+)
 from taylorank.solvers.centred import CentredMatrix
 from taylorank.solvers.svd import Progress, Svd, SvdState, Wanted, triplets, warn_of_rounding
 
 Array = Any  # NumPy's or a tensor
-FIRST_FILTERS = 3  # before the first Rayleigh-Ritz step
+FIRST_FILTERS = 4  # before the first Rayleigh-Ritz step
 MOST_FILTERS = 12  # between two of them
 MAX_DEGREE = 8
 MIXED_GROWTH = 1e4  # of a filtered component against the smallest; more would drown the small ones in rounding
 SORTED_GROWTH = 1e6  # the same where each column is one component, near enough
 MAX_STEPS = 40
+FIRST_RESIDUAL = 0.3  # about that of random vectors, over σ₁
+EARLY_SHARE = 0.95
 LEAST_PIVOT = 1e-5  # of columns of length 1; in float32 what is below holds nothing of its own
 
 
 def basis_size(count: int) -> int:
     """How many columns the block has."""
-    return count + max(32, count // 4)
+    return count + max(64, count // 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +76,13 @@ def solve(matrix: CentredMatrix, wanted: Wanted) -> Svd:
         if wanted.stops(Progress(passes, float(residuals.max()), partial(_on_host, before))):
             return triplets(matrix, ritz.right[:, :count], passes=passes + 1, goal=goal)
         worst = float(goal.excess(ritz.squares[:count], residuals).max())
-        rate = None if done == 0 or worst >= best else math.log(best / worst) / done  # damping of one product
+        if done == 0:
+            rate = _first_rate(ritz.squares[: count + 1], _bound(ritz.squares), worst * goal.residual, passes)
+        else:
+            rate = math.log(max(best / worst, 1.0)) / done  # damping of one product, in logarithms
         if worst <= 1 or worst > 0.7 * best:  # there, or only rounding is left
             break
-        filters, degree = _plan(ritz.squares, count, worst, rate)
+        filters, degree = _plan(ritz.squares, worst, rate)
         if wanted.max_passes is not None:
             filters = min(filters, max(1, (wanted.max_passes - passes) // degree))
         done, block, best = filters * degree, ritz.right, worst
@@ -88,18 +101,13 @@ def _on_host(state: SvdState) -> SvdState:
 def _first_state(matrix: CentredMatrix, wanted: Wanted) -> SvdState:
     """A random block, multiplied and filtered a few times."""
     noise = normal(matrix.right, (matrix.shape[1], basis_size(wanted.count)), wanted.random_state)
-    block, passes = orthonormal(product(matrix, noise), 1), 1
+    block, passes = orthonormal(matrix.apply_transposed(matrix.apply(noise)), 1), 1
     for left in reversed(range(FIRST_FILTERS)):
         squares = np.sort(squared_lengths(matrix.apply(block)))[::-1]
         degree = _degree(squares, MIXED_GROWTH)
         block = orthonormal(chebyshev(matrix, block, _bound(squares), degree), 1 if left else 2)
         passes += degree + 1
     return SvdState({"block": block}, {"passes": passes, "done": 0, "best": np.inf})
-
-
-def product(matrix: CentredMatrix, block: Array) -> Array:
-    """SᵀS X."""
-    return matrix.apply_transposed(matrix.apply(block))
 
 
 def _bound(squares: NDArray[np.float64]) -> float:
@@ -114,15 +122,19 @@ def _degree(squares: NDArray[np.float64], growth: float) -> int:
     return int(np.clip(np.log(2 * growth) / rate, 1, MAX_DEGREE))
 
 
-def _plan(squares: NDArray[np.float64], count: int, excess: float, rate: float | None) -> tuple[int, int]:
-    """Return how many filters of which degree should divide the worst residual by `excess`.
+def _first_rate(squares: NDArray[np.float64], bound: float, residual: float, products: int) -> float:
+    """Return the logarithm of the damping by one product to plan with before it has been seen between two steps.
 
-    `rate` is the logarithm of the damping by one product, as seen; before that is known, half of what it would be if
-    the smallest Ritz value had converged.
+    Half of what it would be if the smallest Ritz values had converged, or somewhat less than what brought the residual
+    to where it is; the first products gain most.
     """
+    expected = 0.5 * math.acosh(max(2 * squares[-2] / bound - 1, 1 + 1e-12))
+    return min(expected, EARLY_SHARE * math.log(max(FIRST_RESIDUAL / residual, 1.0)) / products)
+
+
+def _plan(squares: NDArray[np.float64], excess: float, rate: float) -> tuple[int, int]:
+    """Return how many filters of which degree should divide the worst residual by `excess`."""
     degree = _degree(squares, SORTED_GROWTH)
-    if rate is None:
-        rate = 0.5 * math.acosh(max(2 * squares[count - 1] / _bound(squares) - 1, 1 + 1e-12))
     needed = (math.log(max(excess, 1.0)) + 0.3) / max(degree * rate, 1e-6)
     return int(np.clip(math.ceil(needed), 1, MOST_FILTERS)), degree
 
@@ -131,8 +143,8 @@ def rayleigh_ritz(matrix: CentredMatrix, block: Array) -> Ritz:
     """Rotate the orthonormal `block` to the Ritz vectors of SᵀS."""
     xp = namespace(block)
     squares, vectors = xp.linalg.eigh(gram(matrix.apply(block)))  # rising, float64
-    right = block @ like(block, xp.flip(vectors, (1,)))
-    image = product(matrix, right)
+    right = tall_product(block, like(block, xp.flip(vectors, (1,))))
+    image = matrix.apply_both(right)
     falling = like(block, xp.flip(squares, (0,)))
     error = np.sqrt(squared_lengths(image - right * falling))
     found = np.maximum(to_numpy(squares)[::-1], 0.0)
@@ -142,13 +154,14 @@ def rayleigh_ritz(matrix: CentredMatrix, block: Array) -> Ritz:
 
 def chebyshev(matrix: CentredMatrix, block: Array, bound: float, degree: int) -> Array:
     """T_d(2 SᵀS / β − I) X by the three-term recurrence."""
-    before, now = block, product(matrix, block)
+    before, now = block, matrix.apply_both(block)
     now *= 2 / bound
     now -= block
     for _ in range(degree - 1):
-        after = product(matrix, now)
-        after *= 4 / bound
-        after -= 2 * now
+        after = matrix.apply_both(now)
+        after *= 2 / bound
+        after -= now
+        after *= 2
         after -= before
         before, now = now, after
     return now
@@ -158,17 +171,19 @@ def orthonormal(block: Array, times: int = 2) -> Array:
     """Return an orthonormal basis of the span, leading columns first, by Cholesky factors of the Gram matrix.
 
     Twice, for the first is as inexact as the columns are dependent; between filters once is enough. Where columns
-    depend on each other, by Householder's reflections, which are slower and need no independence.
+    depend on each other, by Householder's reflections, which are slower and need no independence. The columns are
+    brought to length 1 in the Gram matrix: Xᵀ X = D L Lᵀ D, and X D⁻¹ L⁻ᵀ is orthonormal.
     """
     xp = namespace(block)
     for _ in range(times):
-        norms = np.sqrt(squared_lengths(block))
-        block = block / like(block, np.where(norms > 0, norms, 1.0))
+        square = gram(block)
+        lengths = xp.diagonal(square) ** 0.5
+        scale = 1 / xp.where(lengths > 0, lengths, 1.0)
         try:
-            lower = xp.linalg.cholesky(gram(block))
+            lower = xp.linalg.cholesky(square * scale[:, None] * scale)
         except (np.linalg.LinAlgError, RuntimeError):  # torch's error is a RuntimeError
-            return xp.linalg.qr(block)[0]
+            return xp.linalg.qr(block * like(block, scale))[0]
         if float(xp.diagonal(lower).min()) < LEAST_PIVOT:
-            return xp.linalg.qr(block)[0]
-        block = block @ like(block, triangular_inverse(lower).T)
+            return xp.linalg.qr(block * like(block, scale))[0]
+        block = tall_product(block, like(block, (triangular_inverse(lower) * scale).T))
     return block

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from taylorank.errors import TrainingWarning, warn_caller
-from taylorank.kernels.arrays import like, squared_lengths, to_numpy
+from taylorank.kernels.arrays import as_double, like, namespace, squared_lengths, to_numpy
+from taylorank.kernels.dispatch import is_tensor
 from taylorank.solvers.centred import CentredMatrix
 
 Floats = NDArray[Any]
@@ -129,18 +130,28 @@ def _tall_svd(matrix: CentredMatrix, wanted: Wanted) -> Svd:
 
 def whole_svd(matrix: CentredMatrix, wanted: Wanted) -> Svd:
     """Return the leading triplets from all eigenvectors of SᵀS, whose order N is hardly larger than `count`."""
-    n = matrix.shape[1]
-    square = np.empty((n, n))
-    for start in range(0, n, COLUMNS):
-        unit = np.zeros((n, min(COLUMNS, n - start)))
-        np.fill_diagonal(unit[start:], 1.0)
-        image = matrix.apply_transposed(matrix.apply(like(matrix.right, unit)))
-        square[:, start : start + COLUMNS] = to_numpy(image)
-    _, vectors = linalg.eigh((square + square.T) / 2, subset_by_index=[n - wanted.count, n - 1])
-    right = like(matrix.right, np.ascontiguousarray(vectors[:, ::-1]))
+    square = _whole_square(matrix)
+    if is_tensor(square):
+        vectors = namespace(square).linalg.eigh(square)[1][:, -wanted.count :].flip(1)
+    else:
+        n = len(square)
+        vectors = linalg.eigh(square, subset_by_index=[n - wanted.count, n - 1])[1][:, ::-1]
+    right = like(matrix.right, vectors if is_tensor(vectors) else np.ascontiguousarray(vectors))
     found = triplets(matrix, right, passes=1, goal=wanted.goal(matrix.dtype))
     wanted.stops(Progress(1, float(found.residuals.max()), lambda: None))
     return found
+
+
+def _whole_square(matrix: CentredMatrix) -> Floats:
+    """SᵀS in float64, some columns at a time, where the matrix is."""
+    n = matrix.shape[1]
+    square = as_double(like(matrix.right, np.zeros((n, n))))
+    for start in range(0, n, COLUMNS):
+        unit = np.zeros((n, min(COLUMNS, n - start)), dtype=np.float32)
+        np.fill_diagonal(unit[start:], 1.0)
+        square[:, start : start + COLUMNS] = matrix.apply_transposed(matrix.apply(like(matrix.right, unit)))
+    whole: Floats = (square + square.T) / 2
+    return whole
 
 
 def triplets(matrix: CentredMatrix, right: Floats, *, passes: int, goal: Goal) -> Svd:

@@ -16,13 +16,12 @@ from taylorank.errors import ParameterError
 from taylorank.kernels.cuda import torch_reference
 from taylorank.kernels.cuda.compiler import next_power
 from taylorank.kernels.cuda.device_rows import DeviceRows
-from taylorank.kernels.cuda.precision import products_in
-from taylorank.kernels.cuda.selection import MOST_KEYS, select, selects
+from taylorank.kernels.cuda.precision import halves, products_in
+from taylorank.kernels.cuda.selection import MOST_KEYS, group_maxima, select, selects
 
 BLOCK_CELLS = 1 << 28  # scores held at a time, if they fit into a quarter of the free memory
 CPU_CELLS = 1 << 20
 USUAL_GROUP = 32
-TF32_BITS = 13  # of the 23 bits of a float32, those that TF32 drops
 
 
 def top_k(
@@ -96,8 +95,7 @@ def group_size(n_items: int, k: int) -> int:
 def _best(scores: torch.Tensor, k: int, group: int, first_row: int) -> tuple[torch.Tensor, torch.Tensor]:
     if group == 1:
         return torch_reference.top_k_scores(scores, k, first_row=first_row)
-    groups = scores.view(len(scores), -1, group)
-    maxima = groups.amax(dim=2)  # (B, groups)
+    maxima = group_maxima(scores, group)  # (B, groups)
     torch_reference.check_numbers(scores, maxima, first_row)
     if selects(scores, maxima.shape[1], group, k):
         return select(scores, maxima, k=k)
@@ -122,8 +120,8 @@ Scorer = Callable[[int, int], torch.Tensor]
 
 def _scorer(P: torch.Tensor, Q: torch.Tensor, a: torch.Tensor | None, b: torch.Tensor | None, width: int) -> Scorer:
     """Return a function that scores users first, …, last − 1: (last − first, width), −inf past the items."""
-    finite = P.is_cuda and bool(torch.isfinite(P).all() & torch.isfinite(Q).all())
-    if finite and (a is None or bool(torch.isfinite(a).all())):
+    total = sum(part.sum(dtype=torch.float64) for part in (P, Q, a) if part is not None)
+    if P.is_cuda and bool(torch.isfinite(torch.as_tensor(total))):  # else one of them is not finite
         return _split_scorer(P, Q if a is None else a[:, None] * Q, b, width)
 
     def score(first: int, last: int) -> torch.Tensor:
@@ -146,12 +144,12 @@ def _split_scorer(P: torch.Tensor, Q: torch.Tensor, b: torch.Tensor | None, widt
     line = torch.zeros(n_items, device=Q.device) if b is None else b
     right = torch.zeros(width, columns, device=Q.device)
     right[n_items:, 3 * K] = -torch.inf
-    high, low = split(Q)
+    high, low = halves(Q)
     right[:n_items, :K], right[:n_items, K : 2 * K], right[:n_items, 2 * K : 3 * K] = high, low, high
     right[:n_items, 3 * K], right[:n_items, 3 * K + 1] = split(line)
 
     def score(first: int, last: int) -> torch.Tensor:
-        high, low = split(P[first:last])
+        high, low = halves(P[first:last])
         ends = torch.zeros(last - first, columns - 3 * K, device=P.device)
         ends[:, :2] = 1
         with products_in("high"):
@@ -161,16 +159,15 @@ def _split_scorer(P: torch.Tensor, Q: torch.Tensor, b: torch.Tensor | None, widt
 
 
 def split(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return x¹ of 11 bits and x² = x − x¹ of at most 12; where x is infinite or not a number, x and 0.
+    """Return `halves` of the values; where x is infinite or not a number, x and 0.
 
-    >>> high, low = split(torch.tensor([1.0000001, -3.0]))
-    >>> high.tolist(), (high + low).tolist() == torch.tensor([1.0000001, -3.0]).tolist()
-    ([1.0, -3.0], True)
+    >>> high, low = split(torch.tensor([1.0000001, -3.0, -torch.inf]))
+    >>> high.tolist(), low[1:].tolist()
+    ([1.0, -3.0, -inf], [0.0, 0.0])
     """
-    half = 1 << (TF32_BITS - 1)
-    rounded = ((values.view(torch.int32) + half) & -(1 << TF32_BITS)).view(torch.float32)
-    high = torch.where(torch.isfinite(rounded) & torch.isfinite(values), rounded, values)
-    return high, torch.where(torch.isfinite(values), values - high, 0.0)
+    finite = torch.isfinite(values)
+    high, low = halves(values)
+    return torch.where(finite, high, values), torch.where(finite, low, 0.0)
 
 
 def _cells(device: torch.device) -> int:

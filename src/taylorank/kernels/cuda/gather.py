@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from taylorank.kernels.cuda.streamed import StreamedRows
 
 LONGEST = 512  # entries of a piece
-WIDEST_TILE = 128  # columns of a program
+TILES = (256, 128, 64)  # columns of a program
+WASTE = 1.15  # columns that a program may hold for each that there is
 WIDEST_PRODUCT = 512  # columns that a program of `entry_products` holds at once
-TILE = 1024  # sums of a program
+SUMS = {256: 1024, 128: 1024, 64: 512}  # of a program, by its columns: as measured
 
 
 @jit
@@ -166,7 +167,7 @@ def _launch(
         return out
     plan = rows.schedule(LONGEST)
     wide = factors.dtype == torch.float64
-    tile = max(16, next_power(width)) if vectors is not None else min(WIDEST_TILE, max(16, next_power(width)))
+    tile = max(16, next_power(width)) if vectors is not None else column_tile(width)
     options = launch_options(tile)
     tiles = -(-width // tile)
 
@@ -200,9 +201,20 @@ def _launch(
     return out
 
 
+def column_tile(width: int) -> int:
+    """Return how many columns a program takes: many, unless too many of them were beyond the width.
+
+    >>> [column_tile(width) for width in (16, 64, 100, 160, 192, 640, 1280)]
+    [16, 64, 64, 64, 64, 128, 256]
+    """
+    if width <= TILES[-1]:
+        return max(16, next_power(width))
+    return next((tile for tile in TILES if -(-width // tile) * tile <= WASTE * width), TILES[-1])
+
+
 def launch_options(tile: int) -> dict[str, int]:
     """Return how many entries a program adds at once and its warps, for `tile` columns."""
-    return {"BLOCK_E": max(4, TILE // tile), "num_warps": 2 if tile <= 256 else 4}
+    return {"BLOCK_E": max(4, SUMS.get(tile, 1024) // tile), "num_warps": 2 if tile <= 256 else 4}
 
 
 def sum_pieces(

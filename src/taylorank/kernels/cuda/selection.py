@@ -11,6 +11,7 @@ import torch
 from taylorank.kernels.cuda.compiler import jit, next_power, runs_triton, tl
 
 MOST_KEYS = 8192  # that one program sorts
+MAXIMA_CELLS = 4096  # scores that one program reads
 
 
 @jit
@@ -24,6 +25,18 @@ def _keys(scores, places):
 @jit
 def _places(keys):
     return 0x7FFFFFFF - (keys & 0x7FFFFFFF).to(tl.int32)
+
+
+@jit
+def _group_maxima(scores, maxima, groups, GROUP: tl.constexpr, BLOCK: tl.constexpr):
+    """The largest score of each group of neighbours in one row; NaN where the group holds one."""
+    row = tl.program_id(0).to(tl.int64)
+    number = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    column = number[:, None] * GROUP + tl.arange(0, GROUP)[None, :]
+    block = tl.load(scores + row * groups * GROUP + column, mask=(number < groups)[:, None], other=float("-inf"))
+    unsound = tl.max((block != block).to(tl.int32), axis=1)
+    largest = tl.where(unsound > 0, float("nan"), tl.max(block, axis=1))
+    tl.store(maxima + row * groups + number, largest, mask=number < groups)
 
 
 @jit
@@ -52,6 +65,22 @@ def _select(
     missing = score == float("-inf")
     tl.store(ids + row * k + place, tl.where(missing, -1, _places(keys)).to(tl.int64), mask=place < k)
     tl.store(best + row * k + place, tl.where(missing, float("nan"), score), mask=place < k)
+
+
+def group_maxima(scores: torch.Tensor, group: int) -> torch.Tensor:
+    """Return the largest of each `group` neighbours in a row, (B, width / group); NaN where one of them is NaN.
+
+    >>> group_maxima(torch.tensor([[1.0, 3.0, 2.0, float("nan")]]), 2)
+    tensor([[3., nan]])
+    """
+    count, width = scores.shape
+    groups = width // group
+    if not runs_triton(scores) or group < 2:
+        return scores.view(count, groups, group).amax(dim=2)
+    maxima = torch.empty(count, groups, device=scores.device)
+    block = max(1, MAXIMA_CELLS // group)
+    _group_maxima[(count, -(-groups // block))](scores, maxima, groups, GROUP=group, BLOCK=block, num_warps=4)
+    return maxima
 
 
 def selects(scores: torch.Tensor, groups: int, group: int, k: int) -> bool:
