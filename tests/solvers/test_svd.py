@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from taylorank.data import planted
 from taylorank.models import RG2
+from taylorank.objectives import RG2Objective, rg_objective
+from taylorank.solvers.spectral import scaled_matrix
 
 
 @pytest.mark.parametrize(("groups", "shape", "factors"), [(2, (400, 240), 24), (2, (500, 300), 40)])
@@ -16,3 +19,14 @@ def test_tolerance_zero_does_not_stop_where_convergence_is_slow(groups, shape, f
     chance = np.where(users[:, None] == items, 0.9, 0.02)
     data = sp.csr_array((np.random.default_rng(0).random(shape) < chance).astype(np.float64))
     assert RG2(factors, tolerance=0).fit(data).residual_ < 1e-5
+
+
+@pytest.mark.parametrize("shape", [(60, 40), (40, 60)])
+def test_both_products_at_once(shape):
+    data = planted(*shape, interactions=600, random_state=2)
+    objective = rg_objective(RG2Objective, data, proposal_exponent=0.8, context_exponent=1.2, dtype=np.float64)
+    for matrix in (scaled_matrix(objective), scaled_matrix(objective).transposed):
+        noise = np.random.default_rng(0).standard_normal((matrix.shape[1], 3))
+        block = matrix.apply_transposed(matrix.apply(noise))
+        expected = matrix.apply_transposed(matrix.apply(block))
+        np.testing.assert_allclose(matrix.apply_both(block), expected, atol=1e-10 * np.abs(expected).max())

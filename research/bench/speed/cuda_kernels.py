@@ -243,18 +243,19 @@ def _matrix_variants(system: Any, Q: Any, device: str, case: Row) -> Iterator[Ro
     from taylorank.kernels.cuda.row_solver import checked_system
 
     checked, last = checked_system(system, Q), min(8192, system.rows.n_rows)
-    before = outer_sums.PRECISION, outer_sums.ENTRIES, outer_sums.WIDEST_TILE
+    before = outer_sums.WIDEST_TILE, outer_sums.WIDE_TILE, outer_sums.SMALL_TILE
     narrow = Q.shape[1] <= 64
     try:
         for tile, precision, entries in itertools.product(
             (64,) if narrow else (64, 128), ("tf32x3", "bf16x3", *(("bf16x6", "ieee") if narrow else ())), (32, 64)
         ):
-            outer_sums.WIDEST_TILE, outer_sums.PRECISION, outer_sums.ENTRIES = tile, precision, entries
+            options = {**outer_sums.WIDE_TILE, "PRECISION": precision, "BLOCK_E": entries}
+            outer_sums.WIDEST_TILE, outer_sums.WIDE_TILE, outer_sums.SMALL_TILE = tile, options, options
             seconds = median_s(lambda: outer_sums.row_matrices(checked, Q, 0, last), device, 3)
             shape = {"tile": tile, "precision": precision, "step": entries}
             yield {**case, "part": "matrices", "rows": last, **shape, "median_s": seconds}
     finally:
-        outer_sums.PRECISION, outer_sums.ENTRIES, outer_sums.WIDEST_TILE = before
+        outer_sums.WIDEST_TILE, outer_sums.WIDE_TILE, outer_sums.SMALL_TILE = before
     matrices, right = outer_sums.row_matrices(checked, Q, 0, last), right_sides(checked, Q)[:last]
     sizes = ((16, 16, 16, 1), (16, 32, 16, 1), (16, 64, 16, 2), (16, 64, 32, 4), (32, 64, 32, 4))
     for size, precision in itertools.product(sizes, ("tf32x3", "ieee")):

@@ -51,7 +51,7 @@ LEAST_PIVOT = 1e-5  # of columns of length 1; in float32 what is below holds not
 
 def basis_size(count: int) -> int:
     """How many columns the block has."""
-    return count + max(64, count // 4)
+    return count + max(64, 3 * count // 8)
 
 
 @dataclass(frozen=True, eq=False)

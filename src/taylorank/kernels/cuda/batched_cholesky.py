@@ -136,7 +136,9 @@ def factor_solve(matrices: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
 
 def launch_options(K: int) -> tuple[int, int, int, int]:
     """Return NB, RB, KB and the warps of a program: small tiles keep more matrices in flight."""
-    return (16, 32, 16, 1) if K <= 256 else (32, 64, 32, 4)
+    if K <= 128:
+        return (16, 32, 16, 1)
+    return (32, 32, 32, 1) if K <= 256 else (32, 64, 32, 4)
 
 
 def _by_torch(matrices: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

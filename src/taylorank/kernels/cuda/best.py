@@ -16,6 +16,7 @@ from taylorank.errors import ParameterError
 from taylorank.kernels.cuda import torch_reference
 from taylorank.kernels.cuda.compiler import next_power
 from taylorank.kernels.cuda.device_rows import DeviceRows
+from taylorank.kernels.cuda.memory import cells_at_once
 from taylorank.kernels.cuda.precision import halves, products_in
 from taylorank.kernels.cuda.selection import MOST_KEYS, group_maxima, select, selects
 
@@ -63,7 +64,7 @@ def top_k(
     group = group_size(n_items, k)
     width = -(-n_items // group) * group
     score = _scorer(P, Q, a, b, width)
-    size = max(1, _cells(P.device) // width)
+    size = max(1, cells_at_once(P.device, BLOCK_CELLS, on_cpu=CPU_CELLS) // width)
     bounds = torch.arange(0, len(P) + size, size).clamp_(max=len(P))
     entries = None if seen is None else seen.indptr[bounds.to(P.device)].tolist()
     found = []
@@ -168,13 +169,6 @@ def split(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     finite = torch.isfinite(values)
     high, low = halves(values)
     return torch.where(finite, high, values), torch.where(finite, low, 0.0)
-
-
-def _cells(device: torch.device) -> int:
-    if device.type != "cuda":
-        return CPU_CELLS
-    free = torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return int(min(BLOCK_CELLS, free // 16))
 
 
 def _checked(users: torch.Tensor, items: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor, int]:

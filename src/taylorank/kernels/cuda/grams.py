@@ -5,10 +5,12 @@ from __future__ import annotations
 import torch
 
 from taylorank.errors import ParameterError
+from taylorank.kernels import grams
 
 CELLS_AT_ONCE = 1 << 26
 STRIP = 1024  # rows; the products of strips are independent, so that a narrow block keeps the whole device busy
 NARROW = 512  # columns; a wider product keeps it busy alone
+ON_HOST = 96  # rows of a matrix that a CPU inverts in less time than a device takes to begin
 
 
 def gram(block: torch.Tensor) -> torch.Tensor:
@@ -45,6 +47,8 @@ def inverse(matrix: torch.Tensor) -> torch.Tensor:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ParameterError(f"a matrix has shape {tuple(matrix.shape)}", "pass a square one")
     wide = matrix.double()
+    if len(wide) <= ON_HOST:
+        return torch.as_tensor(grams.inverse(wide.cpu().numpy()), device=matrix.device)
     lower, info = torch.linalg.cholesky_ex(wide)
     unsound, failed = torch.stack([~torch.isfinite(wide).all(), info != 0]).tolist()  # one wait for the device
     if unsound:

@@ -41,3 +41,13 @@ def free_memory(device: torch.device) -> float:
     held = torch.cuda.memory_allocated(device)
     unused = torch.cuda.memory_reserved(device) - held  # what torch keeps for later tensors
     return min(torch.cuda.mem_get_info(device)[0] + unused, memory_limit() - held)
+
+
+def cells_at_once(device: torch.device, most: int, *, on_cpu: int) -> int:
+    """Return how many float32 to hold at a time: `most`, if a quarter of the free memory takes them."""
+    if device.type != "cuda":
+        return on_cpu
+    free = torch.cuda.mem_get_info(device)[0]
+    if free // 16 < most:  # what torch keeps for later tensors is slow to ask for
+        free += torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(min(most, free // 16))

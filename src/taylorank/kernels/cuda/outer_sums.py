@@ -1,7 +1,7 @@
 """H_x = Σ_{y ∈ row x} w_xy Q_y Q_yᵀ + a_x G + λ_x I of many rows, by Triton: a program makes one tile of one row.
 
-Only tiles on and below the diagonal are made. Products of float32 are three TF32 products ("tf32x3"), which keeps
-about 21 bits of them. Long rows are summed in pieces, as in `gather`.
+Only tiles on and below the diagonal are made. Products are those of float32, in small tiles three TF32 products
+("tf32x3"), which keeps about 21 bits of them and is faster there. Long rows are summed in pieces, as in `gather`.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
@@ -17,9 +17,9 @@ from taylorank.kernels.cuda.gather import sum_pieces
 from taylorank.kernels.row_system import RowSystem
 
 LONGEST = 2048  # entries of a piece
-PRECISION = "tf32x3"
-ENTRIES = 32  # of a step
 WIDEST_TILE = 128
+SMALL_TILE: dict[str, Any] = {"BLOCK_E": 32, "PRECISION": "tf32x3", "num_warps": 4, "num_stages": 2}
+WIDE_TILE: dict[str, Any] = {"BLOCK_E": 16, "PRECISION": "ieee", "num_warps": 8, "num_stages": 2}
 
 
 @jit
@@ -134,11 +134,8 @@ def _launch(
         PIECES=pieces,
         WEIGHTED=not shared,
         ONE_TILE=len(tiles) == 1,
-        BLOCK_E=ENTRIES,
         BLOCK=block,
-        PRECISION=PRECISION,
-        num_warps=8 if block == 128 else 4,
-        num_stages=2,
+        **(WIDE_TILE if block == WIDEST_TILE else SMALL_TILE),
     )
 
 

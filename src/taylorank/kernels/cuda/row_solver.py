@@ -14,11 +14,13 @@ from taylorank.kernels.cuda.compiler import runs_triton
 from taylorank.kernels.cuda.conjugate import by_gradients, right_sides
 from taylorank.kernels.cuda.device_rows import as_tensor
 from taylorank.kernels.cuda.gather import checked_factors, checked_weights
+from taylorank.kernels.cuda.memory import cells_at_once
 from taylorank.kernels.cuda.outer_sums import row_matrices
 from taylorank.kernels.row_system import RowSystem, Tilt
 
 METHODS = ("auto", "cholesky", "cg")
 EXACT_UP_TO = 128  # factors, for `auto`
+CPU_CELLS = 1 << 22
 BATCH_CELLS = 1 << 30  # of the matrices held at a time, if they fit into a quarter of the free memory
 
 
@@ -76,7 +78,7 @@ def _by_cholesky(system: RowSystem, factors: torch.Tensor) -> tuple[torch.Tensor
     """Return the solutions, and for which rows they are valid."""
     right = right_sides(system, factors)
     good = torch.empty(len(right), dtype=torch.bool, device=right.device)
-    together = max(1, _batch_cells(factors.device) // factors.shape[1] ** 2)
+    together = max(1, cells_at_once(factors.device, BATCH_CELLS, on_cpu=CPU_CELLS) // factors.shape[1] ** 2)
     for first in range(0, len(right), together):
         last = min(first + together, len(right))
         matrices = row_matrices(system, factors, first, last)
@@ -84,13 +86,6 @@ def _by_cholesky(system: RowSystem, factors: torch.Tensor) -> tuple[torch.Tensor
             matrices -= torch_reference.tilt_part(system, slice(first, last), factors.dtype)
         good[first:last] = factor_solve(matrices, right[first:last])
     return right, good
-
-
-def _batch_cells(device: torch.device) -> int:
-    if device.type != "cuda":
-        return 1 << 22
-    free = torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return int(min(BATCH_CELLS, free // 16))
 
 
 def checked_system(system: RowSystem, factors: torch.Tensor) -> RowSystem:
