@@ -38,6 +38,7 @@ BENCHMARKS = {
     "evaluate": Benchmark("speed.evaluate", "Metrics of all users against implicit and NumPy."),
     "als": Benchmark("speed.als", "Seconds per sweep of RG² and iALS against implicit and irspack."),
     "growth": Benchmark("speed.growth", "Seconds per sweep for 1 to 50 M interactions."),
+    "fit-cost": Benchmark("speed.fit_cost", "Seconds of whole fits of RG² against rank, interactions and items."),
     "svd": Benchmark("speed.svd", "Leading singular triplets by five methods."),
     "stores": Benchmark("speed.stores", "Recall, time and bytes of vector stores: RG² at 1,024 and a student of 64."),
     "memory": Benchmark("speed.memory", "Peak memory of a fit."),

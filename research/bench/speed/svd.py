@@ -66,6 +66,10 @@ class Clocked(CentredMatrix):
         """Sᵀ Y."""
         return self._counted(CentredMatrix.apply_transposed, block)
 
+    def apply_both(self, block: NDArray[Any]) -> NDArray[Any]:
+        """SᵀS X, which counts twice."""
+        return self.apply_transposed(self.apply(block))
+
     def _counted(self, product: Callable[[CentredMatrix, NDArray[Any]], NDArray[Any]], block: Any) -> NDArray[Any]:
         if time.perf_counter() > type(self).deadline:
             raise TimeUp
