@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import taylorank as tr
+from taylorank import part_files
 from taylorank.errors import DataError
 from taylorank.output import atomic_folder, atomic_path, check_place, output_file
 from taylorank.part_files import open_part
@@ -203,9 +205,27 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
     assert mode(tmp_path / "shop") == mode(tmp_path / "plain")
 
 
-def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path, monkeypatch):
-    with atomic_folder(tmp_path / "shop") as folder:
-        (folder / "mark").write_text("old")
+def shop_with(tmp_path, text, **how):
+    with atomic_folder(tmp_path / "shop", **how) as folder:
+        (folder / "mark").write_text(text)
+
+
+def test_folders_change_places_in_one_step(tmp_path, monkeypatch):
+    if not part_files._exchanged(*(Path(tempfile.mkdtemp(dir=tmp_path)) for _ in range(2))):
+        pytest.skip("this file system cannot exchange two names")
+    shop_with(tmp_path, "old")
+    monkeypatch.setattr(os, "replace", lambda *_: pytest.fail("for a moment there would be no folder"))
+    shop_with(tmp_path, "new", replaces="mark")
+    assert (tmp_path / "shop" / "mark").read_text() == "new"
+
+
+@pytest.fixture
+def in_two_steps(monkeypatch):
+    monkeypatch.setattr(part_files, "_exchanged", lambda *_: False)
+
+
+def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path, monkeypatch, in_two_steps):
+    shop_with(tmp_path, "old")
     replace, calls = os.replace, []
 
     def second_fails(source, target):
@@ -215,12 +235,31 @@ def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path, monkeypatch)
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", second_fails)
-    with (
-        pytest.raises(DataError, match="Input/output error"),
-        atomic_folder(tmp_path / "shop", replaces="mark") as folder,
-    ):
-        (folder / "mark").write_text("new")
+    with pytest.raises(DataError, match="Input/output error"):
+        shop_with(tmp_path, "new", replaces="mark")
     assert (tmp_path / "shop" / "mark").read_text() == "old"
+    assert os.listdir(tmp_path) == ["shop"]
+
+
+def test_a_folder_that_a_kill_left_aside_comes_back(tmp_path, in_two_steps):
+    shop_with(tmp_path, "old")
+    os.rename(tmp_path / "shop", tmp_path / ".shop.old")  # killed between the two steps
+    with pytest.raises(DataError, match="is there already"):
+        shop_with(tmp_path, "new")
+    assert (tmp_path / "shop" / "mark").read_text() == "old"
+    shop_with(tmp_path, "new", replaces="mark")
+    assert (tmp_path / "shop" / "mark").read_text() == "new"
+    assert os.listdir(tmp_path) == ["shop"]
+
+
+def test_a_folder_that_a_kill_left_half_written_is_removed_and_one_under_way_is_not(tmp_path):
+    left = tmp_path / ".shop.abcdefgh.part"
+    left.mkdir()
+    (left / "half").write_text("x")
+    with pytest.raises(DataError, match="is there already"), atomic_folder(tmp_path / "shop") as first:
+        assert not left.exists()
+        shop_with(tmp_path, "second")
+        assert first.exists()
     assert os.listdir(tmp_path) == ["shop"]
 
 

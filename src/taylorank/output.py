@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taylorank.errors import DataError
-from taylorank.part_files import open_part, remove_leftovers
+from taylorank.part_files import open_part, open_part_folder, put_folder, remove_leftovers, restore_folder
 
 NOT_HERE = "choose a folder you can write to"
 NO_ROOM = "check the folder and free space"
@@ -189,40 +189,28 @@ def output_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_folder(path: str | os.PathLike[str], *, replaces: str | None = None) -> Iterator[Path]:
     """Yield a temporary folder beside `path`; it takes that name only if the block succeeds.
 
-    A folder that is there is refused, unless it holds a file named `replaces`: then it gives way at the end.
+    A folder that is there is refused, unless it holds a file named `replaces`: then they change places in one step.
     """
     with _errors_named(path):
         _refuse_nul(path)
         target = Path(os.path.realpath(path))
+        restore_folder(target)
         _check_free(path, replaces)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent))
+        remove_leftovers(target)
+        handle, temporary = open_part_folder(target)
         try:
             yield temporary
-            for file in temporary.rglob("*"):
-                _sync(file)
             umask = os.umask(0)
             os.umask(umask)
             temporary.chmod(0o777 & ~umask)  # mkdtemp makes it private
+            for file in (*temporary.rglob("*"), temporary):
+                _sync(file)
             _check_free(path, replaces)
-            _move(temporary, target)
+            put_folder(temporary, target)
             _sync(target.parent)
         finally:
+            os.close(handle)  # ends the lock
             shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _move(folder: Path, target: Path) -> None:
-    """Rename the folder; what has its new name is removed afterwards, or has it back if that fails."""
-    if not target.exists():
-        os.replace(folder, target)
-        return
-    old = folder.with_suffix(".old")
-    os.replace(target, old)
-    try:
-        os.replace(folder, target)
-    except BaseException:
-        os.replace(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _check_free(path: str | os.PathLike[str], replaces: str | None) -> None:
