@@ -23,8 +23,8 @@ from taylorank.errors import TaylorankError
 Report = Callable[[Any], None]
 LONGEST = 90.0
 FILE_EVENTS = frozenset(
-    ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.truncate", "tempfile.mkstemp")
-    + ("tempfile.mkdtemp", "shutil.rmtree", "fcntl.flock", "os.scandir", "os.listdir")
+    "os.rename os.remove os.mkdir os.rmdir os.chmod os.chown os.truncate os.scandir os.listdir tempfile.mkstemp "
+    "tempfile.mkdtemp shutil.rmtree fcntl.flock".split()
 )
 
 
@@ -131,7 +131,7 @@ def _send(pipe: int, value: Any) -> None:
 
 
 def _is_step(name: str, arguments: tuple[Any, ...], folder: str) -> bool:
-    """Whether what Python announces is a step on the file system: any that changes it, and files opened in the folder."""
+    """Whether what Python announces is a step on the file system; of files that are opened, those in the folder."""
     return name in FILE_EVENTS or (name == "open" and os.path.abspath(str(arguments[0])).startswith(folder))
 
 

@@ -1,4 +1,4 @@
-"""Killed at random moments, one to three times, then run again: nothing is lost, nothing is half, the end is the same."""
+"""Killed at random moments, one to three times, then run again: nothing is lost or half, and the end is the same."""
 
 from __future__ import annotations
 
@@ -63,14 +63,15 @@ def _expected(name: str, variant: int, folder: Path) -> dict[str, Any]:
 
 def _killed_and_resumed(operation: Operation, expected: dict[str, Any], place: Path, rng: random.Random) -> int:
     """Return how often it was killed."""
-    kills, reports = 0, []
+    kills = 0
+    reports: list[Any] = []
     undisturbed = {**expected["result"], "reports": expected["reports"]}
     for _ in range(rng.choice((1, 1, 2, 3))):
         ended = killed(operation.run, place, _moment(rng, expected))
         if ended.code not in (0, -9):
             raise Difference(f"exit code {ended.code} after {kills} kills: {' '.join(ended.said[-300:].split())}")
         kills += ended.code == -9
-        reports += ended.reports
+        reports.extend(ended.reports)
         done(lambda _: operation.whole(undisturbed, reports), place)
     done(operation.run, place)
     _compare(operation, expected["result"], place)

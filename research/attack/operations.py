@@ -1,7 +1,7 @@
 """What is killed: train, tune, compare, save and export, each with what must hold afterwards.
 
-An operation works in a folder that `start` has filled. After a kill `whole` looks at every file that it may have left: each
-is as an undisturbed run leaves it, or as it was before, and what was reported as written is there. When it has
+An operation works in a folder that `start` has filled. After a kill `whole` looks at every file that it may have left:
+each is as an undisturbed run leaves it, or as it was before, and what was reported as written is there. When it has
 been run again to its end, `result` is that of an undisturbed run, bit for bit but for seconds, memory and dates.
 """
 
@@ -26,6 +26,8 @@ from taylorank.errors import TaylorankError
 from taylorank.models import checkpoint
 from taylorank.selection import Choice, Comparison
 
+for _module in ("polars", "optuna", "optuna.pruners", "optuna.samplers"):  # before anything forks
+    importlib.import_module(_module)
 OF_THE_CLOCK = ("seconds", "peak_memory_bytes", "written", "parts", "load_average")  # how their names end
 TURNS = "abc"  # names of models; of two, the last and the next would be all there are
 ROUNDS = 40  # files that `save` and `export` write in turn until they are killed
@@ -55,8 +57,11 @@ def digest(path: str | Path) -> str | None:
     if not place.exists():
         return None
     found = hashlib.sha256()
-    for file in [place] if place.is_file() else sorted(one for one in place.rglob("*") if one.is_file()):
-        found.update(file.name.encode() + b"\0" + _bytes_of(file))
+    if place.is_file():
+        found.update(_bytes_of(place))
+    else:
+        for file in sorted(one for one in place.rglob("*") if one.is_file()):
+            found.update(file.name.encode() + b"\0" + _bytes_of(file))
     return found.hexdigest()
 
 

@@ -66,7 +66,7 @@ def _answers(place: Path) -> dict[str, Any]:
             report([digest("served.tr"), ids[0].tolist()])
 
     if not _lists:
-        _lists.update({content: ids for content, ids in done(ask, place)})
+        _lists.update(dict(done(ask, place)))
     return _lists
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taylorank.errors import DataError
-from taylorank.part_files import open_part, open_part_folder, put_folder, remove_leftovers, restore_folder
+from taylorank.part_files import part_folder, put_folder, remove_leftovers, restore_folder
 
 NOT_HERE = "choose a folder you can write to"
 NO_ROOM = "check the folder and free space"
@@ -39,16 +39,14 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
             with _copied_into(target) as temporary:
                 yield temporary
             return
-        remove_leftovers(target)
-        handle, temporary = open_part(target)
-        try:
+        with part_folder(target) as folder:
+            temporary = folder / f"part{target.suffix}"
+            temporary.touch()
+            as_new = temporary.stat()
             yield temporary
-            _settle(temporary, before)
+            _settle(temporary, before, as_new)
             os.replace(temporary, target)
             _sync(target.parent)
-        finally:
-            os.close(handle)  # ends the lock
-            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -110,16 +108,12 @@ def _copied_into(target: Path) -> Iterator[Path]:
         Path(name).unlink(missing_ok=True)
 
 
-def _settle(temporary: Path, before: os.stat_result | None) -> None:
+def _settle(temporary: Path, before: os.stat_result | None, as_new: os.stat_result) -> None:
     """Give the file the mode and owner of the one it replaces, else those of a new file, and write it to the disk."""
     if before is not None:
         with suppress(OSError):  # only root may give files away
             os.chown(temporary, before.st_uid, before.st_gid)
-        temporary.chmod(stat.S_IMODE(before.st_mode))
-    else:
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)  # mkstemp makes it private
+    temporary.chmod(stat.S_IMODE((before or as_new).st_mode))  # a library may have made another file
     _sync(temporary)
 
 
@@ -196,21 +190,15 @@ def atomic_folder(path: str | os.PathLike[str], *, replaces: str | None = None) 
         target = Path(os.path.realpath(path))
         restore_folder(target)
         _check_free(path, replaces)
-        remove_leftovers(target)
-        handle, temporary = open_part_folder(target)
-        try:
+        with part_folder(target) as folder:
+            temporary = folder / "part"
+            temporary.mkdir()
             yield temporary
-            umask = os.umask(0)
-            os.umask(umask)
-            temporary.chmod(0o777 & ~umask)  # mkdtemp makes it private
             for file in (*temporary.rglob("*"), temporary):
                 _sync(file)
             _check_free(path, replaces)
             put_folder(temporary, target)
             _sync(target.parent)
-        finally:
-            os.close(handle)  # ends the lock
-            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _check_free(path: str | os.PathLike[str], replaces: str | None) -> None:

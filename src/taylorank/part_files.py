@@ -1,8 +1,8 @@
-"""The temporary file or folder beside an output: locked while it is written, so that one that a killed process left is
-known.
+"""The temporary folder beside an output: locked while it is used, so that one that a killed process left is known.
 
-`.NAME.xxxxxxxx.part` stands beside NAME. Whoever writes it holds a lock that ends with the process, however that ends.
-A folder takes the place of another in one step where the system can, so that a kill never leaves none of them.
+`.NAME.xxxxxxxx.part` stands beside NAME; a file is written inside it, for libraries may replace the file that they are
+given by another, which would not be locked. Whoever uses the folder holds a lock that ends with the process, however
+that ends. A folder takes the place of another in one step where the system can, so that a kill never leaves none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import os
 import re
 import shutil
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 try:
@@ -24,23 +25,28 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
 LONGEST_NAME = 200  # bytes of NAME that are kept; file systems allow 255 in all
 
 
-def open_part(target: Path) -> tuple[int, Path]:
-    """Make a locked part file of `target`; return its handle, to be closed at the end, and its path."""
-    while True:
-        handle, name = tempfile.mkstemp(prefix=_prefix(target), suffix=".part", dir=target.parent)
-        if lock(handle) and _is_at(name, handle):
-            return handle, Path(name)
-        os.close(handle)  # another process took it for a leftover before it was locked
+@contextmanager
+def part_folder(target: Path) -> Iterator[Path]:
+    """Yield a locked folder beside `target`, which goes at the end; remove those that nobody uses any more."""
+    remove_leftovers(target)
+    folder, handle = _locked_folder(target)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if handle is not None:
+            os.close(handle)  # ends the lock
 
 
-def open_part_folder(target: Path) -> tuple[int, Path]:
-    """Make a locked part folder of `target`; return its handle, to be closed at the end, and its path."""
+def _locked_folder(target: Path) -> tuple[Path, int | None]:
     while True:
         name = tempfile.mkdtemp(prefix=_prefix(target), suffix=".part", dir=target.parent)
-        with suppress(FileNotFoundError):  # another process took it for a leftover
+        if fcntl is None:
+            return Path(name), None
+        with suppress(FileNotFoundError):  # another process took it for a leftover before it was locked
             handle = os.open(name, os.O_RDONLY)
             if lock(handle) and _is_at(name, handle):
-                return handle, Path(name)
+                return Path(name), handle
             os.close(handle)
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from taylorank.data import Ids
+from taylorank.data.polars_use import check_polars
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.output import atomic_path
@@ -31,6 +32,7 @@ def write_lists(model: Recommender, users: NDArray[Any], n: int, *, out: Path, c
     import polars as pl
     from polars.io.plugins import register_io_source
 
+    check_polars()
     schema = {"user": _kind(model.users), "rank": pl.Int32(), "item": _kind(model.items), "score": pl.Float32()}
     blocks = recommend_blocks(model, users, n, **choice)
     written = 0

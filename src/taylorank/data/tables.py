@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from taylorank.data.forked import check_fork
 from taylorank.data.ids import id_array
 from taylorank.data.panics import without_panics
+from taylorank.data.polars_use import check_polars
 from taylorank.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _native_series(column: Any, name: str) -> pl.Series:
 
 def interactions_table(data: Interactions, library: str) -> Any:
     """Return the interactions as a table of `library`: user, item, strength and, if known, timestamp."""
-    check_fork()
+    check_polars()
     columns = {
         "user": data.users.take(data.by_user.row_of_entry()),
         "item": data.items.take(data.by_user.indices),
