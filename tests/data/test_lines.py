@@ -45,13 +45,14 @@ def test_line_breaks_in_the_quotes_of_a_header():
 
 
 @pytest.mark.parametrize(
-    "header", ['user,item,*note"', 'user,item,\ufeff"note"', '"user","item",n",007', 'user,item,\\"note"', 'user,item,a;"b']
+    "header",
+    ['user,item,*note"', 'user,item,\ufeff"note"', '"user","item",n",007', 'user,item,\\"note"', 'user,item,a;"b'],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("block", [7, 1 << 23])
-def test_a_quote_within_a_field_of_the_header_opens_nothing(header, end, block, monkeypatch):
+def test_a_quote_within_a_field_of_the_header_opens_nothing(note, end, block, monkeypatch):
     monkeypatch.setattr(bytesource, "BLOCK_BYTES", block)
-    text = end.join([header, '"two\nlines","a""b",c', '"u\r","x,y","a""b"', ""])
+    text = end.join([f'"user",item,{note}', '"two\nlines","a""b",c', '"u\r","x,y","a""b"', ""])
     assert pairs_of(read(text, format="csv", ids="text")) == {("two\nlines", 'a"b'), ("u\r", "x,y")}
 
 
