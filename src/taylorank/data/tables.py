@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from taylorank.data.ids import id_array
+from taylorank.data.page_headers import check_pages
 from taylorank.data.panics import without_panics
 from taylorank.data.polars_use import check_polars
 from taylorank.errors import DataError, ParameterError
@@ -35,6 +36,7 @@ def parquet_columns(source: str | Path | IO[bytes]) -> list[str]:
 def parquet_rows(source: str | Path | IO[bytes], columns: Sequence[str]) -> Rows:
     """Yield tables of the chosen columns, each with the numbers of its rows, counted from 1."""
     row = 1
+    check_pages(source)
     try:
         with without_panics():
             wanted = pl.scan_parquet(source).select(columns)

@@ -76,3 +76,10 @@ def check_finite(array: NDArray[Any], *, name: str) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(array.sum()) and not np.isfinite(array).all():
             raise ParameterError(f"{name} hold a value that is infinite or not a number", "look where it comes from")
+
+
+def checked_single(value: float, *, name: str) -> float:
+    """Return a number that single precision holds."""
+    if not abs(value) <= float(np.finfo(np.float32).max):
+        raise ParameterError(f"{name} is {value:g}, which is no number of single precision", "give a smaller one")
+    return float(value)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.kernels import backend, softmax_reference
+from taylorank.kernels.checked import checked_single
 
 Singles = NDArray[np.float32]
 
@@ -32,6 +33,7 @@ def unit_adam(
     >>> w.round(3)
     array([[2.9, 4.1]], dtype=float32)
     """
+    rate, epsilon = checked_single(rate, name="rate"), checked_single(epsilon, name="epsilon")
     if backend.native is None:
         softmax_reference.unit_adam(raw, unit, gradient, moments, rate=rate, epsilon=epsilon, decays=decays)
         return
@@ -40,8 +42,8 @@ def unit_adam(
         unit,
         gradient,
         *moments,
-        float(rate),
-        float(epsilon),
+        rate,
+        epsilon,
         *decays,
         level=backend.simd_level(),
         threads=backend.thread_count(num_threads),
