@@ -3,7 +3,7 @@
 # make claims                   the papers' statements with their verdicts
 # make bench NAME=als           a benchmark or study; without NAME the list of them
 # make reproduce TABLE=ml-1m    a table of the papers, run again
-# make attack MINUTES=30        odd input for so long, and what came of it
+# make attack MINUTES=30        odd input and odd moments for so long, and what came of it; NAME=kills: one attack
 # make pages                    write the pages of docs that are made from records; NAME=claims: one of them
 # make wheel                    dist/*.whl
 # make imports                  draw docs/architecture/imports.svg (needs graphviz)

@@ -42,7 +42,16 @@ def run_command(name: str) -> tuple[int, str]:
             main([*COMMANDS[name][0].split(), "--quiet"])
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 0
-    return code, said.getvalue()
+    return code, said.getvalue() + _printed_below()
+
+
+def _printed_below() -> str:
+    """Return what libraries wrote to standard error behind Python's back, where that is a file."""
+    place = Path("/proc/self/fd/2")
+    text = place.read_text(encoding="utf-8", errors="replace") if place.is_file() else ""
+    if text:
+        os.truncate(place, 0)
+    return text
 
 
 def judged(name: str, code: int, said: str, *, allowed: tuple[int, ...] = (0, 2)) -> None:

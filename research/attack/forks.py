@@ -5,6 +5,9 @@ The process that forks must never compute itself, since threads (of polars, of B
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import faulthandler
 import json
 import os
 import select
@@ -21,7 +24,8 @@ from research.attack import Crash, Difference, Fault, Hang
 from taylorank.errors import TaylorankError
 
 Report = Callable[[Any], None]
-LONGEST = 90.0
+LONGEST = 40.0
+PR_SET_PDEATHSIG = 1
 FILE_EVENTS = frozenset(
     "os.rename os.remove os.mkdir os.rmdir os.chmod os.chown os.truncate os.scandir os.listdir tempfile.mkstemp "
     "tempfile.mkdtemp shutil.rmtree fcntl.flock".split()
@@ -78,8 +82,9 @@ class Child:
         until = time.monotonic() + seconds
         while not self.poll(until - time.monotonic()):
             if time.monotonic() >= until:
-                self.kill()
-                raise Hang(f"a process did not end within {seconds:.0f} s; it said {self._text()[-200:]!r}")
+                os.kill(self.pid, signal.SIGUSR1)  # it prints where it is
+                time.sleep(0.5)
+                raise Hang(f"a process did not end within {seconds:.0f} s; {' '.join(self.kill().said[-400:].split())}")
         return self._ended()
 
     def wait_until(self, seconds: float) -> None:
@@ -109,11 +114,13 @@ def _run_and_exit(work: Callable[[Report], object], folder: Path, pipe: int, sai
     """Run in the forked process; never returns."""
     code = 1
     try:
+        _end_with_parent()
         os.chdir(folder)
         handle = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(handle, 1)
         os.dup2(handle, 2)
         sys.stdout, sys.stderr = (open(number, "w", buffering=1, closefd=False) for number in (1, 2))  # noqa: SIM115
+        faulthandler.register(signal.SIGUSR1, file=sys.stderr)
         if event is not None:
             sys.addaudithook(_killing_hook(event, str(folder)))
         work(lambda value: _send(pipe, value))
@@ -124,6 +131,12 @@ def _run_and_exit(work: Callable[[Report], object], folder: Path, pipe: int, sai
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _end_with_parent() -> None:
+    """Have Linux kill this process when the one that forked it ends, so that nothing is left running."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _send(pipe: int, value: Any) -> None:

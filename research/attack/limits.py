@@ -1,6 +1,7 @@
 """Limits of the machine: a small disk, few files, a folder that cannot be written, long files, little memory.
 
-A small disk is a tmpfs in a name space of its own, which goes with the process that made it; that needs root.
+A small disk is a tmpfs in a name space of its own, which goes with the process that made it; that needs root. It can be
+made larger again; the limits of a process stay with it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
 MS_RDONLY, MS_REMOUNT, MS_REC, MS_PRIVATE = 1, 32, 16384, 1 << 18
+NOBODY = 65534
 Release = Callable[[], None]
 
 
@@ -28,19 +30,19 @@ def _mount(target: Path, flags: int, options: str = "", kind: bytes = b"tmpfs") 
         raise NotAllowed(os.strerror(ctypes.get_errno()))
 
 
-def _own_disk(folder: Path, options: str = "") -> Path:
-    """Mount a tmpfs that only this process sees, with the files of the folder in it; return where."""
+def _own_disk(folder: Path) -> Path:
+    """Mount a tmpfs that only this process and its own see, with the files of the folder in it, in its place."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNS) != 0:
         raise NotAllowed(os.strerror(ctypes.get_errno()))
     _mount(Path("/"), MS_REC | MS_PRIVATE)
-    place = folder.parent / "disk"
-    place.mkdir(exist_ok=True)
-    _mount(place, 0, options)
-    for file in folder.iterdir():
-        shutil.copy(file, place / file.name)
-    os.chdir(place)
-    return place
+    kept = folder.parent / "kept"
+    shutil.rmtree(kept, ignore_errors=True)
+    shutil.copytree(folder, kept)
+    _mount(folder, 0)
+    for file in kept.iterdir():
+        shutil.copy(file, folder / file.name)
+    return folder
 
 
 def full_disk(folder: Path, rng: random.Random) -> Release:
@@ -66,53 +68,42 @@ def read_only(folder: Path, rng: random.Random) -> Release:
     return lambda: _mount(place, MS_REMOUNT)
 
 
-def no_rights(folder: Path, rng: random.Random) -> Release:
+def no_rights(folder: Path, rng: random.Random) -> None:
     """Work as a user who may read the folder and not write to it."""
-    if os.geteuid() == 0:
-        for place in (folder, *folder.parents):
-            if not os.stat(place).st_mode & 0o005 and place != folder:
-                os.chmod(place, 0o755)
-        os.chmod(folder, 0o755)
-        os.setgroups([])
-        os.setresgid(65534, 65534, 0)
-        os.setresuid(65534, 65534, 0)  # the saved id allows the way back
-        return _as_root_again
-    os.chmod(folder, 0o555)
-    return lambda: os.chmod(folder, 0o755)
+    if os.geteuid() != 0:
+        raise NotAllowed("only root can be another user")
+    for place in (folder, folder.parent):
+        os.chmod(place, 0o755)
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
 
 
-def _as_root_again() -> None:
-    os.setresuid(0, 0, 0)
-    os.setresgid(0, 0, 0)
-
-
-def short_files(folder: Path, rng: random.Random) -> Release:
+def short_files(folder: Path, rng: random.Random) -> None:
     """Allow files of some kilobytes."""
     most = rng.choice((0, 1, 100, 1_000, 4_000, 10_000, 30_000))
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-def few_handles(folder: Path, rng: random.Random) -> Release:
+def few_handles(folder: Path, rng: random.Random) -> None:
     """Allow a few open files more than there are."""
     most = len(os.listdir("/proc/self/fd")) + rng.randrange(12)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def little_memory(folder: Path, rng: random.Random) -> Release:
+def little_memory(folder: Path, rng: random.Random) -> None:
     """Allow some megabytes more of addresses than are in use (`ulimit -v`)."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     most = used + rng.choice((1, 4, 16, 64, 256, 1024)) * (1 << 20)
     resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
-    return lambda: resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-LIMITS: dict[str, Callable[[Path, random.Random], Release]] = {
+DISKS: dict[str, Callable[[Path, random.Random], Release]] = {
     "full disk": full_disk,
     "few files": few_files,
     "read-only disk": read_only,
+}
+LIMITS: dict[str, Callable[[Path, random.Random], None]] = {
     "no rights": no_rights,
     "short files": short_files,
     "few handles": few_handles,

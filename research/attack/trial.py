@@ -18,7 +18,7 @@ from research.attack import Fault, Seen
 from taylorank.errors import TaylorankError, in_one_line
 
 SECONDS_OF_A_CASE = 60.0
-MEMORY = 12 << 30  # bytes of data, which what is only reserved does not count in
+MEMORY = 6 << 30  # bytes of data, which what is only reserved does not count in
 FAULTS = ("crash", "hang", "exception", "difference")
 OUTCOMES = ("result", "refused", "skipped", *FAULTS)
 

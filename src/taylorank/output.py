@@ -16,7 +16,7 @@ from taylorank.part_files import part_folder, put_folder, remove_leftovers, rest
 
 NOT_HERE = "choose a folder you can write to"
 NO_ROOM = "check the folder and free space"
-OF_RUST = re.compile(r"\(os error (\d+)\)")  # how libraries written in Rust end the message of a system error
+OF_RUST = re.compile(r"\(os error (\d+)\)|\bOs \{ code: (\d+)")  # how libraries in Rust write a system error
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def _errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except Exception as error:
+    except BaseException as error:
         reason = _system_reason(error)
         if reason is None:
             raise
@@ -64,11 +64,13 @@ def _errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
         raise DataError(f"cannot write {_shown(path)}: {reason}", remedy) from error
 
 
-def _system_reason(error: Exception) -> str | None:
+def _system_reason(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if code := OF_RUST.search(str(error)):
-        return os.strerror(int(code[1]))
+        return os.strerror(int(code[1] or code[2]))
+    if type(error).__name__ == "PanicException":  # of polars; none of Exception
+        return "a library failed"
     return " ".join(str(error).split()) if isinstance(error, OSError) else None
 
 

@@ -33,9 +33,9 @@ def part_folder(target: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
         if handle is not None:
             os.close(handle)  # ends the lock
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _locked_folder(target: Path) -> tuple[Path, int | None]:
