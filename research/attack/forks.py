@@ -26,6 +26,7 @@ from taylorank.errors import TaylorankError
 Report = Callable[[Any], None]
 LONGEST = 40.0
 PR_SET_PDEATHSIG = 1
+SLICE = 0.5
 FILE_EVENTS = frozenset(
     "os.rename os.remove os.mkdir os.rmdir os.chmod os.chown os.truncate os.scandir os.listdir tempfile.mkstemp "
     "tempfile.mkdtemp shutil.rmtree fcntl.flock".split()
@@ -79,9 +80,10 @@ class Child:
 
     def wait(self, seconds: float = LONGEST) -> Ended:
         """Wait for the end; a process that does not end is killed, and that is a fault."""
-        until = time.monotonic() + seconds
-        while not self.poll(until - time.monotonic()):
-            if time.monotonic() >= until:
+        left = seconds
+        while not self.poll(SLICE):
+            left -= SLICE  # not by the clock: all of them may have been stopped for a while
+            if left <= 0:
                 os.kill(self.pid, signal.SIGUSR1)  # it prints where it is
                 time.sleep(0.5)
                 raise Hang(f"a process did not end within {seconds:.0f} s; {' '.join(self.kill().said[-400:].split())}")

@@ -1,4 +1,4 @@
-"""A server under attack while others ask it steadily: it answers every request, right or wrong, and its memory is flat."""
+"""A server under attack while others ask it steadily: it answers every request, and its memory stays flat."""
 
 from __future__ import annotations
 

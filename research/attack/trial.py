@@ -18,6 +18,7 @@ from research.attack import Fault, Seen
 from taylorank.errors import TaylorankError, in_one_line
 
 SECONDS_OF_A_CASE = 60.0
+SLICE = 0.5
 MEMORY = 6 << 30  # bytes of data, which what is only reserved does not count in
 FAULTS = ("crash", "hang", "exception", "difference")
 OUTCOMES = ("result", "refused", "skipped", *FAULTS)
@@ -86,7 +87,8 @@ class Worker:
         """Return what came of a case, and if it is a fault, in words."""
         try:
             self.here.send(seed)
-            if not self.here.poll(SECONDS_OF_A_CASE):
+            slices = max(1, round(SECONDS_OF_A_CASE / SLICE))  # not by the clock: all may have been stopped for a while
+            if not any(self.here.poll(min(SLICE, SECONDS_OF_A_CASE)) for _ in range(slices)):
                 return Seen("hang"), f"no answer after {SECONDS_OF_A_CASE:g} s"
             answer: tuple[Seen, str] = self.here.recv()
             return answer
