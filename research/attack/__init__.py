@@ -9,6 +9,7 @@ from __future__ import annotations
 
 ATTACKS = {
     "parsers": "Mutated files of every format that is read, against Python's csv where it can read them.",
+    "kernels": "Native kernels: any shape, stride, type, alignment and index, NaN, 1 to 64 threads, little memory.",
     "parameters": "Every parameter of every model, every option of the commands: wrong types and extreme values.",
 }
 
