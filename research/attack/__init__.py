@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 ATTACKS = {
     "parsers": "Mutated files of every format that is read, against Python's csv where it can read them.",
+    "kernels": "Native kernels: any shape, stride, type, alignment and index, NaN, 1 to 64 threads, little memory.",
     "parameters": "Every parameter of every model, every option of the commands: wrong types and extreme values.",
     "kills": "SIGKILL at random moments of train, tune, compare, save, export and the server's reload; then again.",
     "surroundings": "Full disks, read-only folders, too few files or memory, signals, two writers, forks, threads.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import multiprocessing
 import os
@@ -105,6 +106,7 @@ class Worker:
 
 def _work(name: str, parent: Connection) -> None:
     warnings.simplefilter("ignore")
+    faulthandler.enable()  # where a crash was, in the log
     _limit_memory()
     attack = importlib.import_module(f"research.attack.{name}").attack
     with tempfile.TemporaryDirectory() as folder:
@@ -132,7 +134,14 @@ def one_case(attack: Any, seed: int, folder: Path) -> tuple[Seen, str]:
         return Seen("exception"), in_one_line(error)[:500]
 
 
+def is_sanitized() -> bool:
+    """Whether this process runs under a sanitizer, which reserves terabytes of addresses for itself."""
+    return "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
+
+
 def _limit_memory() -> None:
+    if is_sanitized():
+        return
     try:
         import resource
     except ImportError:  # not a Unix

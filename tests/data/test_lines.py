@@ -44,10 +44,7 @@ def test_line_breaks_in_the_quotes_of_a_header():
     assert pairs_of(read('user,item,"a\r\nb",c\n1,2,3,"x\ny"\n')) == {(1, 2)}
 
 
-@pytest.mark.parametrize(
-    "header",
-    ['user,item,*note"', 'user,item,\ufeff"note"', '"user","item",n",007', 'user,item,\\"note"', 'user,item,a;"b'],
-)
+@pytest.mark.parametrize("note", ['*note"', '\ufeff"note"', 'n",007', '\\"note"', 'a;"b'])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("block", [7, 1 << 23])
 def test_a_quote_within_a_field_of_the_header_opens_nothing(note, end, block, monkeypatch):
