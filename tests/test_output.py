@@ -240,6 +240,24 @@ def shop_with(tmp_path, text, **how):
         (folder / "mark").write_text(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('called `unwrap()` on an `Err` value: Os { code: 24, kind: TooManyOpenFiles, message: "x" }', os.strerror(24)),
+        ("index out of bounds", "a library failed"),
+    ],
+)
+def test_a_panic_of_a_library_is_an_error_of_one_line(tmp_path, text, words):
+    class PanicException(BaseException):
+        """As polars raises them."""
+
+    with pytest.raises(DataError, match=words), atomic_path(tmp_path / "a"):
+        raise PanicException(text)
+    with pytest.raises(KeyboardInterrupt), atomic_path(tmp_path / "a"):
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == []
+
+
 def test_folders_change_places_in_one_step(tmp_path, monkeypatch):
     if not part_files._exchanged(*(Path(tempfile.mkdtemp(dir=tmp_path)) for _ in range(2))):
         pytest.skip("this file system cannot exchange two names")

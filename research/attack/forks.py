@@ -86,7 +86,8 @@ class Child:
             if left <= 0:
                 os.kill(self.pid, signal.SIGUSR1)  # it prints where it is
                 time.sleep(0.5)
-                raise Hang(f"a process did not end within {seconds:.0f} s; {' '.join(self.kill().said[-400:].split())}")
+                where = self.kill().said.rpartition("most recent call first")[2]
+                raise Hang(f"a process did not end within {seconds:.0f} s; {' '.join(where[:400].split())}")
         return self._ended()
 
     def wait_until(self, seconds: float) -> None:
@@ -122,6 +123,7 @@ def _run_and_exit(work: Callable[[Report], object], folder: Path, pipe: int, sai
         os.dup2(handle, 1)
         os.dup2(handle, 2)
         sys.stdout, sys.stderr = (open(number, "w", buffering=1, closefd=False) for number in (1, 2))  # noqa: SIM115
+        faulthandler.enable(sys.stderr)
         faulthandler.register(signal.SIGUSR1, file=sys.stderr)
         if event is not None:
             sys.addaudithook(_killing_hook(event, str(folder)))

@@ -28,7 +28,7 @@ from taylorank.selection import Choice, Comparison
 
 for _module in ("polars", "optuna", "optuna.pruners", "optuna.samplers"):  # before anything forks
     importlib.import_module(_module)
-OF_THE_CLOCK = ("seconds", "peak_memory_bytes", "written", "parts", "load_average")  # how their names end
+OF_THE_CLOCK = ("seconds", "peak_memory_bytes", "written", "parts", "load_average", "commit")  # how their names end
 TURNS = "abc"  # names of models; of two, the last and the next would be all there are
 ROUNDS = 40  # files that `save` and `export` write in turn until they are killed
 

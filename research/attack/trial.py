@@ -56,13 +56,15 @@ class Tally:
 
 def run_attack(name: str, *, seconds: float, first_seed: int = 0, most: int | None = None) -> Tally:
     """Try cases of the attack until the time is over, or `most` of them."""
-    tally, began, seed = Tally(), time.monotonic(), first_seed
+    tally, seed = Tally(), first_seed
     worker: Worker | None = None
     try:
-        while time.monotonic() - began < seconds and (most is None or seed - first_seed < most):
+        while tally.seconds < seconds and (most is None or seed - first_seed < most):
+            began = time.monotonic()
             worker = worker or Worker(name)
             seen, what = worker.tried(seed)
             tally.add(seed, seen, what)
+            tally.seconds += min(time.monotonic() - began, SECONDS_OF_A_CASE)  # it may have been stopped for a while
             if seen.outcome in ("crash", "hang"):
                 worker.end()
                 worker = None
@@ -70,7 +72,6 @@ def run_attack(name: str, *, seconds: float, first_seed: int = 0, most: int | No
     finally:
         if worker is not None:
             worker.end()
-    tally.seconds = time.monotonic() - began
     return tally
 
 
@@ -80,7 +81,8 @@ class Worker:
     def __init__(self, name: str) -> None:
         context = multiprocessing.get_context("spawn")
         self.here, there = context.Pipe()
-        self.process = context.Process(target=_work, args=(name, there), daemon=True)
+        self.folder = tempfile.TemporaryDirectory(prefix="attack-", ignore_cleanup_errors=True)
+        self.process = context.Process(target=_work, args=(name, there, self.folder.name), daemon=True)
         self.process.start()
         there.close()
 
@@ -102,21 +104,21 @@ class Worker:
         self.process.kill()
         self.process.join()
         self.here.close()
+        self.folder.cleanup()
 
 
-def _work(name: str, parent: Connection) -> None:
+def _work(name: str, parent: Connection, folder: str) -> None:
     warnings.simplefilter("ignore")
     faulthandler.enable()  # where a crash was, in the log
     _limit_memory()
     attack = importlib.import_module(f"research.attack.{name}").attack
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        while True:
-            try:
-                seed = parent.recv()
-            except EOFError:
-                return
-            parent.send(one_case(attack, seed, Path(folder)))
+    os.chdir(folder)
+    while True:
+        try:
+            seed = parent.recv()
+        except EOFError:
+            return
+        parent.send(one_case(attack, seed, Path(folder)))
 
 
 def one_case(attack: Any, seed: int, folder: Path) -> tuple[Seen, str]:
