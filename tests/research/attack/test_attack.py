@@ -14,7 +14,8 @@ from research.attack.mutations import mutated
 from research.attack.trial import Tally, one_case, run_attack
 from taylorank.errors import DataError
 
-SAMPLES = {"parsers": 150, "parameters": 60}
+SAMPLES = {"parsers": 150, "kernels": 2000, "numbers": 50, "parameters": 60, "determinism": 12}
+NEVER_REFUSED = ("determinism",)
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -23,7 +24,7 @@ def test_a_sample_finds_nothing(name):
     assert found["faults"] == []
     assert found["tried"] == SAMPLES[name]
     assert found["result"] > 5
-    assert found["refused"] > 5
+    assert found["refused"] > 5 or name in NEVER_REFUSED
 
 
 def test_every_outcome_has_a_name(tmp_path):
