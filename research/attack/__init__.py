@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 ATTACKS = {
     "parsers": "Mutated files of every format that is read, against Python's csv where it can read them.",
     "kernels": "Native kernels: any shape, stride, type, alignment and index, NaN, 1 to 64 threads, little memory.",
+    "numbers": "Every model on one user, one item, power laws, parts apart, strengths of 1e-30 to 1e30, low rank.",
     "parameters": "Every parameter of every model, every option of the commands: wrong types and extreme values.",
     "kills": "SIGKILL at random moments of train, tune, compare, save, export and the server's reload; then again.",
     "surroundings": "Full disks, read-only folders, too few files or memory, signals, two writers, forks, threads.",
     "server": "Requests made from the server's description, broken HTTP, slow clients, reloads, steady load.",
+    "determinism": "The same bits for any number of threads and CPUs, hash seed, block of a file and SIMD level.",
 }
 
 

@@ -15,10 +15,11 @@ from scipy import linalg
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend
 from taylorank.kernels.aligned import in_order
+from taylorank.kernels.blas import inner_product
 from taylorank.kernels.dispatch import is_tensor, tensor_kernels
 
 WIDEST = 256  # columns; beyond, BLAS is so much faster that its spinning is cheap
-STRIP = 4096
+STRIP = 1 << 14
 
 
 def gram(block: NDArray[Any], *, num_threads: int | None = None) -> NDArray[np.float64]:
@@ -42,7 +43,7 @@ def gram(block: NDArray[Any], *, num_threads: int | None = None) -> NDArray[np.f
         return total
     for start in range(0, len(block), STRIP):
         strip = block[start : start + STRIP]
-        total += strip.T @ strip
+        total += inner_product(strip, strip)
     return total
 
 
