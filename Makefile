@@ -3,7 +3,8 @@
 # make claims                   the papers' statements with their verdicts
 # make bench NAME=als           a benchmark or study; without NAME the list of them
 # make reproduce TABLE=ml-1m    a table of the papers, run again
-# make attack MINUTES=30        odd input for so long, and what came of it
+# make attack MINUTES=30        odd input and odd moments for so long, and what came of it; NAME=kills: one attack
+# make sanitize MINUTES=2        native kernels under ASan, UBSan and TSan: their tests and their attack
 # make pages                    write the pages of docs that are made from records; NAME=claims: one of them
 # make wheel                    dist/*.whl
 # make imports                  draw docs/architecture/imports.svg (needs graphviz)
@@ -20,7 +21,7 @@ ifneq ($(wildcard ../shared/data),)
 export TAYLORANK_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: run test lint claims bench reproduce pages attack wheel imports clean
+.PHONY: run test lint claims bench reproduce pages attack sanitize wheel imports clean
 run: $(VENV)/.run
 	$(BIN)/taylorank --version
 	$(BIN)/taylorank run
@@ -43,6 +44,9 @@ claims bench reproduce pages: $(VENV)/.test
 MINUTES ?= 2
 attack: $(VENV)/.test
 	$(BIN)/python -m research.attack $(NAME) --minutes $(MINUTES) $(ARGS)
+
+sanitize: $(VENV)/.test
+	$(BIN)/python -m research.attack.sanitize $(NAME) --minutes $(MINUTES) $(ARGS)
 
 wheel: $(BIN)/python
 	rm -rf dist

@@ -25,6 +25,8 @@ using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Output = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+constexpr std::int64_t most_steps = 1 << 30;  // so that sums with it do not overflow
+
 void require(bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
 }
@@ -82,7 +84,8 @@ void bind(nb::module_& module) {
             require(offsets.has_value() == direction.has_value(), "offsets need a direction");
             require(tilt_rows.has_value() == tilt_mean.has_value() && tilt_mean.has_value() == tilt_scales.has_value(),
                     "a tilt has three parts");
-            require(steps >= 0 && block > 0 && block % padded_to == 0, "steps or block is out of range");
+            require(steps >= 0 && steps <= most_steps && block > 0 && block % padded_to == 0,
+                    "steps or block is out of range");
             const RowSystem<T> system{
                 rows,
                 indices.data(),

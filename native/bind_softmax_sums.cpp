@@ -87,6 +87,7 @@ void run_softmax_sums(const SoftmaxSums& problem, const SoftmaxSumsLevel& level,
 void softmax_sums(Matrix<const float> rows, Line<const float> row_offsets, const Columns& columns, float scale,
                   Line<float> totals, Matrix<float> sums, int threads) {
     const nb::gil_scoped_release unlocked;
+    require_arrays(threads, rows, row_offsets, totals, sums);
     const auto count = static_cast<std::int64_t>(rows.shape(0));
     if (row_offsets.shape(0) != rows.shape(0) || static_cast<std::int64_t>(rows.shape(1)) != columns.width ||
         totals.shape(0) != rows.shape(0) || sums.shape(0) != rows.shape(0) || sums.shape(1) != rows.shape(1))
@@ -102,6 +103,7 @@ void unit_adam(Matrix<float> raw, Matrix<float> unit, Matrix<const float> gradie
                Matrix<float> second, float rate, float epsilon, float decay_first, float decay_second,
                const std::string& level_name, int threads) {
     const nb::gil_scoped_release unlocked;
+    require_arrays(threads, raw, unit, gradient, first, second);
     const auto fits = [&](const auto& other) {
         return other.shape(0) == raw.shape(0) && other.shape(1) == raw.shape(1);
     };
@@ -127,6 +129,7 @@ void bind_softmax_sums(nb::module_& module) {
             [](Columns* place, Matrix<const float> columns, Line<const float> offsets, const std::string& level,
                int threads) {
                 const nb::gil_scoped_release unlocked;
+                require_arrays(threads, columns, offsets);
                 if (offsets.shape(0) != columns.shape(0))
                     throw std::invalid_argument("columns and offsets differ in number");
                 new (place) Columns(columns.data(), offsets.data(), static_cast<std::int64_t>(columns.shape(0)),

@@ -99,7 +99,8 @@ std::int64_t item_count(std::size_t items) {
 
 Rows seen_rows(const std::optional<Vector<const std::int64_t>>& indptr,
                const std::optional<Vector<const std::int32_t>>& items, std::size_t users) {
-    if (!indptr || !items) return {nullptr, 0};
+    if (indptr.has_value() != items.has_value()) throw std::invalid_argument("seen has one of its two parts only");
+    if (!indptr) return {nullptr, 0};
     const Rows rows{indptr->data(), static_cast<std::int64_t>(indptr->shape(0)) - 1};
     check_rows(rows, static_cast<std::int64_t>(items->shape(0)));
     if (rows.count != static_cast<std::int64_t>(users))

@@ -7,7 +7,6 @@
 #include <exception>
 #include <mutex>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -59,11 +58,11 @@ void parallel_for_workers(std::int64_t count, int threads, const Task& task) {
     };
     const std::int64_t helpers = std::min<std::int64_t>(threads, count) - 1;
     std::vector<std::thread> pool;
-    if (helpers > 0) pool.reserve(helpers);
     try {
-        while (static_cast<std::int64_t>(pool.size()) < helpers) pool.emplace_back(work, static_cast<std::int64_t>(pool.size()) + 1);
-    } catch (const std::system_error&) {
-        // The system grants no more threads; those that run, and this one, do all the work.
+        if (helpers > 0) pool.reserve(helpers);  // a vector that grows would move threads that run
+        for (std::int64_t worker = 1; worker <= helpers; ++worker) pool.emplace_back(work, worker);
+    } catch (...) {
+        // The system grants no more threads, or no memory for them; those that run, and this one, do all the work.
     }
     work(0);
     for (std::thread& helper : pool) helper.join();

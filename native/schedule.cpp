@@ -19,6 +19,11 @@ namespace {
                                 " is outside the " + std::to_string(n_factors) + " rows of factors");
 }
 
+// What was asked for, or suits the problem; never so much more than all items that sums with it overflow.
+std::int64_t whole_chunk(std::int64_t asked, std::int64_t items, std::int64_t width) {
+    return asked > 0 ? std::min(asked, std::max<std::int64_t>(1, items)) : default_chunk_items(items, width);
+}
+
 // Rows of Q in a band, or 0 where bands do not pay: Q is only a few times the cache of a core, rows have too few entries
 // in a band, or one row is so long that it must be cut. Depends on the problem alone, never on the number of threads.
 template <class T>
@@ -54,9 +59,10 @@ template <class T>
 void gather_sum(const GatherSum<T>& problem, const GatherSumLevel<T>& kernel, std::int64_t chunk_items,
                 std::int64_t band_rows, int threads) {
     if (band_rows == 0 && chunk_items <= 0) band_rows = default_band_rows(problem);
+    band_rows = std::min(band_rows, std::max<std::int64_t>(1, problem.n_factors));
     if (band_rows > 0) return gather_sum_in_bands(problem, kernel.bands, band_rows, threads);
     const std::int64_t items = problem.rows.items(), width = problem.width;
-    if (chunk_items <= 0) chunk_items = default_chunk_items(items, width);
+    chunk_items = whole_chunk(chunk_items, items, width);
     const std::int64_t chunks = (items + chunk_items - 1) / chunk_items;
 
     std::vector<T> carries(chunks * width);        // (chunks, width)
@@ -80,7 +86,7 @@ template <class T>
 void nonzero_scores(const NonzeroScores<T>& problem, NonzeroScoresChunk<T> kernel, std::int64_t chunk_items,
                     int threads) {
     const std::int64_t items = problem.rows.items();
-    if (chunk_items <= 0) chunk_items = default_chunk_items(items, problem.width);
+    chunk_items = whole_chunk(chunk_items, items, problem.width);
     std::atomic<bool> in_range{true};
     parallel_for((items + chunk_items - 1) / chunk_items, threads, [&](std::int64_t c) {
         const Chunk chunk = chunk_between(problem.rows, c * chunk_items, std::min((c + 1) * chunk_items, items));

@@ -22,7 +22,7 @@ constexpr std::int64_t block = 256;                // columns between two visits
 constexpr std::int64_t tile_stride = block + wide;  // rows a power of two apart would compete for the cache
 
 typedef Vector<float> Floats;
-typedef std::int32_t Ints __attribute__((vector_size(full_bytes)));
+typedef std::uint32_t Ints __attribute__((vector_size(full_bytes)));
 
 inline Floats all(float value) { return value - Floats{}; }
 
@@ -44,7 +44,8 @@ inline Floats exponential(Floats given) {
     bits += exponent << 23;
     Floats power;
     __builtin_memcpy(&power, &bits, sizeof power);
-    return given < all(-86.0f) ? Floats{} : power;
+    const Floats limited = given < all(-86.0f) ? Floats{} : power;
+    return given != given ? given : limited;  // the bits of one that is no number would make any number
 }
 
 // tile[r, c] = a_r · b_c + β_c for one strip of rows, (width, row_lanes), and one panel of columns.

@@ -167,12 +167,13 @@ ItemPanels::ItemPanels(const float* factors, std::int64_t n_items, std::int64_t 
 void top_k(const TopK& p, const ItemPanels& items, int threads, std::int64_t tile_users) {
     check_seen(p, items.n_items, threads);
     if (tile_users <= 0) tile_users = default_tile_users(p, items, threads);
+    tile_users = std::min(tile_users, std::max<std::int64_t>(1, p.n_users));
     const std::int64_t tiles = (p.n_users + tile_users - 1) / tile_users;
     const std::int64_t workers = std::min<std::int64_t>(threads, tiles);
     std::vector<Lists> lists;
     std::vector<Floats> users;
     for (std::int64_t worker = 0; worker < workers; ++worker) {
-        lists.emplace_back(std::min(tile_users, p.n_users), p.k, items.count, items.chosen());
+        lists.emplace_back(tile_users, p.k, items.count, items.chosen());
         users.emplace_back(round_up(tile_users, items.level.user_lanes) * items.width);
     }
     Fault fault;

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -13,9 +15,9 @@ import numpy as np
 import pytest
 
 import taylorank as tr
+from taylorank import part_files
 from taylorank.errors import DataError
 from taylorank.output import atomic_folder, atomic_path, check_place, output_file
-from taylorank.part_files import open_part
 from tests.cli.command import run
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes, links and pipes of Unix")
@@ -124,18 +126,48 @@ def test_names_as_long_as_the_file_system_allows(tmp_path):
 
 def test_what_a_killed_process_left_is_removed_and_what_another_is_writing_is_not(tmp_path):
     target = tmp_path / "a.tr"
-    code = "import os, sys; from taylorank.part_files import *; open_part(Path(sys.argv[1])); os.kill(os.getpid(), 9)"
-    subprocess.run([sys.executable, "-c", code, str(target)], check=False)
+    killed_inside(target)
     assert len(os.listdir(tmp_path)) == 1
-    handle, busy = open_part(target)
     others = [tmp_path / ".a.tr.txt", tmp_path / ".a.tr.12345678.part.old", tmp_path / ".b.tr.12345678.part"]
     for other in others:
         other.write_text("not ours")
-    write(target)
-    assert {*tmp_path.iterdir()} == {target, busy, *others}
-    os.close(handle)
+    (tmp_path / ".a.tr.12345678.part").write_text("a file, as earlier versions left them")
+    with part_files.part_folder(target) as busy:
+        write(target)
+        assert {*tmp_path.iterdir()} == {target, busy, *others}
+    killed_inside(target)
     check_place(target)
     assert {*tmp_path.iterdir()} == {target, *others}
+
+
+def killed_inside(target):
+    """Have another process kill itself while it writes."""
+    code = """import os, sys
+from taylorank.part_files import Path, part_folder
+with part_folder(Path(sys.argv[1])):
+    os.kill(os.getpid(), 9)"""
+    subprocess.run([sys.executable, "-c", code, str(target)], check=False)
+
+
+def test_a_library_that_puts_another_file_in_place_is_still_locked(tmp_path):
+    """As safetensors does: a second writer must not take the first one's file for a leftover."""
+    with atomic_path(tmp_path / "a.tr") as temporary:
+        (temporary.parent / "other").write_text("whole")
+        os.replace(temporary.parent / "other", temporary)
+        write(tmp_path / "a.tr", "second")
+        assert temporary.read_text() == "whole"
+    assert (tmp_path / "a.tr").read_text() == "whole"
+    assert os.listdir(tmp_path) == ["a.tr"]
+
+
+def test_threads_that_save_at_once_leave_a_whole_file_of_the_usual_mode(tmp_path):
+    model = tr.Popularity().fit(tr.planted(30, 20, interactions=200))
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: model.save(tmp_path / "m.tr"), range(60)))
+    (tmp_path / "plain").write_text("")
+    assert tr.load(tmp_path / "m.tr").seen == model.seen
+    assert mode(tmp_path / "m.tr") == mode(tmp_path / "plain")
+    assert sorted(os.listdir(tmp_path)) == ["m.tr", "plain"]
 
 
 def test_it_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
@@ -143,7 +175,7 @@ def test_it_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda handle: done.append(os.readlink(f"/proc/self/fd/{handle}")))
     monkeypatch.setattr(os, "replace", lambda a, b, move=os.replace: (done.append("moved"), move(a, b)))
     write(tmp_path / "a")
-    assert done[0].endswith(".part")
+    assert ".part/" in done[0]
     assert done[1:] == ["moved", str(tmp_path)]
 
 
@@ -203,9 +235,45 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
     assert mode(tmp_path / "shop") == mode(tmp_path / "plain")
 
 
-def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path, monkeypatch):
-    with atomic_folder(tmp_path / "shop") as folder:
-        (folder / "mark").write_text("old")
+def shop_with(tmp_path, text, **how):
+    with atomic_folder(tmp_path / "shop", **how) as folder:
+        (folder / "mark").write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('called `unwrap()` on an `Err` value: Os { code: 24, kind: TooManyOpenFiles, message: "x" }', os.strerror(24)),
+        ("index out of bounds", "a library failed"),
+    ],
+)
+def test_a_panic_of_a_library_is_an_error_of_one_line(tmp_path, text, words):
+    class PanicException(BaseException):
+        """As polars raises them."""
+
+    with pytest.raises(DataError, match=words), atomic_path(tmp_path / "a"):
+        raise PanicException(text)
+    with pytest.raises(KeyboardInterrupt), atomic_path(tmp_path / "a"):
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == []
+
+
+def test_folders_change_places_in_one_step(tmp_path, monkeypatch):
+    if not part_files._exchanged(*(Path(tempfile.mkdtemp(dir=tmp_path)) for _ in range(2))):
+        pytest.skip("this file system cannot exchange two names")
+    shop_with(tmp_path, "old")
+    monkeypatch.setattr(os, "replace", lambda *_: pytest.fail("for a moment there would be no folder"))
+    shop_with(tmp_path, "new", replaces="mark")
+    assert (tmp_path / "shop" / "mark").read_text() == "new"
+
+
+@pytest.fixture
+def in_two_steps(monkeypatch):
+    monkeypatch.setattr(part_files, "_exchanged", lambda *_: False)
+
+
+def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path, monkeypatch, in_two_steps):
+    shop_with(tmp_path, "old")
     replace, calls = os.replace, []
 
     def second_fails(source, target):
@@ -215,12 +283,31 @@ def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path, monkeypatch)
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", second_fails)
-    with (
-        pytest.raises(DataError, match="Input/output error"),
-        atomic_folder(tmp_path / "shop", replaces="mark") as folder,
-    ):
-        (folder / "mark").write_text("new")
+    with pytest.raises(DataError, match="Input/output error"):
+        shop_with(tmp_path, "new", replaces="mark")
     assert (tmp_path / "shop" / "mark").read_text() == "old"
+    assert os.listdir(tmp_path) == ["shop"]
+
+
+def test_a_folder_that_a_kill_left_aside_comes_back(tmp_path, in_two_steps):
+    shop_with(tmp_path, "old")
+    os.rename(tmp_path / "shop", tmp_path / ".shop.old")  # killed between the two steps
+    with pytest.raises(DataError, match="is there already"):
+        shop_with(tmp_path, "new")
+    assert (tmp_path / "shop" / "mark").read_text() == "old"
+    shop_with(tmp_path, "new", replaces="mark")
+    assert (tmp_path / "shop" / "mark").read_text() == "new"
+    assert os.listdir(tmp_path) == ["shop"]
+
+
+def test_a_folder_that_a_kill_left_half_written_is_removed_and_one_under_way_is_not(tmp_path):
+    left = tmp_path / ".shop.abcdefgh.part"
+    left.mkdir()
+    (left / "half").write_text("x")
+    with atomic_folder(tmp_path / "shop", replaces="mark") as first:
+        assert not left.exists()
+        shop_with(tmp_path, "second")
+        assert first.exists()
     assert os.listdir(tmp_path) == ["shop"]
 
 

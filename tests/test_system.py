@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -23,6 +26,41 @@ def test_a_container_has_what_its_limit_leaves(tmp_path, monkeypatch, limit, use
     monkeypatch.setattr(system, "CGROUP", str(tmp_path))
     monkeypatch.setattr(system, "memory", lambda field: 8 * GIB)
     assert system.available_memory() == expected
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells what is in use")
+def test_a_limit_of_addresses_counts(tmp_path, monkeypatch):
+    import resource
+
+    monkeypatch.setattr(system, "CGROUP", str(tmp_path))
+    monkeypatch.setattr(system, "memory", lambda field: 8 * GIB)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert system.left_of_address_space() is None
+    assert system.available_memory() == 8 * GIB
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1000, resource.RLIM_INFINITY))
+    assert system.available_memory() == system.left_of_address_space() == 0  # more than that is in use
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux keeps the limit")
+def test_tables_are_refused_where_polars_would_end_the_process(tmp_path):
+    code = """
+import resource
+import taylorank as tr
+from taylorank.errors import DataError
+model = tr.RG2(2).fit(tr.planted(30, 20, interactions=200))
+import polars
+from taylorank.system import Path
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (2 << 20), resource.RLIM_INFINITY))
+try:
+    model.export("parquet", "shop")
+except DataError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert "ulimit -v" in done.stdout
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_system_that_does_not_tell(tmp_path, monkeypatch):

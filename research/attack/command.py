@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from json import loads as json_of
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,14 +11,15 @@ from cyclopts import App, Parameter, validators
 from rich.console import Console
 
 from research.attack import ATTACKS
-from research.attack.trial import FAULTS, run_attack
-from research.output import write_json
+from research.attack.trial import OUTCOMES, run_attack
+from research.output import provenance, write_json
 from taylorank.checks import check_name
 from taylorank.cli.options import command_line, whole
 from taylorank.errors import TaylorankError
 from taylorank.machine import describe_machine
 from taylorank.output import output_file
 
+SHARES = {"kills": 4}  # of the time, where it is not 1: each kill needs some tenths of a second
 PROGRAM = "python -m research.attack"
 app = App(name=PROGRAM, help_format="plaintext", version_flags=(), suppress_keyboard_interrupt=False)
 
@@ -29,7 +31,7 @@ def attack(
     *,
     minutes: Annotated[float, Parameter(help="Time for all of them.", validator=validators.Number(gt=0))] = 2.0,
     seed: Annotated[int, Parameter(help="Seed of the first case; those of the others follow.", converter=whole)] = 0,
-    json: Annotated[Path | None, Parameter(help="File for the figures.")] = None,
+    json: Annotated[Path | None, Parameter(help="File for the figures; those of other attacks in it stay.")] = None,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
     """Attack the library with odd input; exit code 2 if anything is found.
@@ -40,20 +42,34 @@ def attack(
     for name in chosen:
         check_name(name, ATTACKS, "attack")
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
-    found: dict[str, Any] = {}
+    parts = sum(SHARES.get(name, 1) for name in chosen)
+    faults = 0
     with nullcontext() if json is None else output_file(json):
         for name in chosen:
-            found[name] = run_attack(name, seconds=60 * minutes / len(chosen), first_seed=seed).record()
-            console.print(_line(name, found[name]), markup=False)
-            for fault in found[name]["faults"][:20]:
-                console.print(f"  seed {fault['seed']}: {fault['fault']}, {fault['what']}", markup=False)
-        if json is not None:
-            write_json(json, {"command": command_line(), "machine": describe_machine(), "attacks": found})
-    faults = sum(len(one["faults"]) for one in found.values())
+            seconds = 60 * minutes * SHARES.get(name, 1) / parts
+            found = run_attack(name, seconds=seconds, first_seed=seed).record()
+            faults += len(found["faults"])
+            _show(name, found, console)
+            if json is not None:
+                write_json(json, _with(json, name, found))
     if faults:
         raise TaylorankError(f"{faults} faults were found", "the seeds make them again: --seed N --minutes 0.1")
 
 
-def _line(name: str, record: dict[str, Any]) -> str:
-    counts = ", ".join(f"{record[kind]:,} {kind}" for kind in ("result", "refused", *FAULTS))
-    return f"{name}: {record['tried']:,} cases in {record['seconds']:.0f} s: {counts}"
+def _with(file: Path, name: str, found: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures in the file with those of one attack in their place."""
+    known = json_of(file.read_text(encoding="utf-8")) if file.exists() and file.stat().st_size else {"attacks": {}}
+    made = {**provenance(command_line()), "machine": describe_machine(), "says": ATTACKS[name]}
+    attacks = {**known["attacks"], name: {**made, **found}}
+    return {"attacks": {one: attacks[one] for one in ATTACKS if one in attacks}}
+
+
+def _show(name: str, record: dict[str, Any], console: Console) -> None:
+    counts = ", ".join(f"{record[kind]:,} {kind}" for kind in OUTCOMES)
+    console.print(f"{name}: {record['tried']:,} cases in {record['seconds']:.0f} s: {counts}", markup=False)
+    for part, count in record.get("parts", {}).items():
+        console.print(f"  {part}: {count:,}", markup=False)
+    for measure, values in record.get("measures", {}).items():
+        console.print(f"  {measure}: {', '.join(f'{k} {v:g}' for k, v in values.items())}", markup=False)
+    for fault in record["faults"][:20]:
+        console.print(f"  seed {fault['seed']}: {fault['fault']}, {fault['what']}", markup=False)

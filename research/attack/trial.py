@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import multiprocessing
 import os
@@ -14,12 +15,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from research.attack import Difference
+from research.attack import Fault, Seen
 from taylorank.errors import TaylorankError, in_one_line
 
 SECONDS_OF_A_CASE = 60.0
-MEMORY = 12 << 30  # bytes of data, which what is only reserved does not count in
+SLICE = 0.5
+MEMORY = 6 << 30  # bytes of data, which what is only reserved does not count in
 FAULTS = ("crash", "hang", "exception", "difference")
+OUTCOMES = ("result", "refused", "skipped", *FAULTS)
 
 
 @dataclass
@@ -29,36 +32,46 @@ class Tally:
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
+    parts: Counter[str] = field(default_factory=Counter)
+    measures: dict[str, dict[str, float]] = field(default_factory=dict)
 
-    def add(self, seed: int, outcome: str, what: str = "") -> None:
+    def add(self, seed: int, seen: Seen | str, what: str = "") -> None:
         """Count one case."""
-        self.counts[outcome] += 1
-        if outcome in FAULTS:
-            self.faults.append({"seed": seed, "fault": outcome, "what": what})
+        seen = Seen(seen) if isinstance(seen, str) else seen
+        self.counts[seen.outcome] += 1
+        self.parts.update(seen.counts)
+        for name, value in seen.measures.items():
+            known = self.measures.setdefault(name, {"first": value, "highest": value})
+            known |= {"highest": max(known["highest"], value), "last": value}
+        if seen.outcome in FAULTS:
+            self.faults.append({"seed": seed, "fault": seen.outcome, "what": what})
 
     def record(self) -> dict[str, Any]:
         """Return the tally, ready for JSON."""
-        counts = {name: self.counts[name] for name in ("result", "refused", *FAULTS)}
-        return {"tried": self.counts.total(), **counts, "seconds": round(self.seconds, 1), "faults": self.faults}
+        counts = {name: self.counts[name] for name in OUTCOMES}
+        record = {"tried": self.counts.total() - self.counts["skipped"], **counts, "seconds": round(self.seconds, 1)}
+        more = {"parts": dict(sorted(self.parts.items())), "measures": self.measures}
+        return {**record, **{name: value for name, value in more.items() if value}, "faults": self.faults}
 
 
 def run_attack(name: str, *, seconds: float, first_seed: int = 0, most: int | None = None) -> Tally:
     """Try cases of the attack until the time is over, or `most` of them."""
-    tally, began, seed = Tally(), time.monotonic(), first_seed
+    tally, seed = Tally(), first_seed
     worker: Worker | None = None
     try:
-        while time.monotonic() - began < seconds and (most is None or seed - first_seed < most):
+        while tally.seconds < seconds and (most is None or seed - first_seed < most):
+            began = time.monotonic()
             worker = worker or Worker(name)
-            outcome, what = worker.tried(seed)
-            tally.add(seed, outcome, what)
-            if outcome in ("crash", "hang"):
+            seen, what = worker.tried(seed)
+            tally.add(seed, seen, what)
+            tally.seconds += min(time.monotonic() - began, SECONDS_OF_A_CASE)  # it may have been stopped for a while
+            if seen.outcome in ("crash", "hang"):
                 worker.end()
                 worker = None
             seed += 1
     finally:
         if worker is not None:
             worker.end()
-    tally.seconds = time.monotonic() - began
     return tally
 
 
@@ -68,58 +81,69 @@ class Worker:
     def __init__(self, name: str) -> None:
         context = multiprocessing.get_context("spawn")
         self.here, there = context.Pipe()
-        self.process = context.Process(target=_work, args=(name, there), daemon=True)
+        self.folder = tempfile.TemporaryDirectory(prefix="attack-", ignore_cleanup_errors=True)
+        self.process = context.Process(target=_work, args=(name, there, self.folder.name), daemon=True)
         self.process.start()
         there.close()
 
-    def tried(self, seed: int) -> tuple[str, str]:
+    def tried(self, seed: int) -> tuple[Seen, str]:
         """Return what came of a case, and if it is a fault, in words."""
         try:
             self.here.send(seed)
-            if not self.here.poll(SECONDS_OF_A_CASE):
-                return "hang", f"no answer after {SECONDS_OF_A_CASE:g} s"
-            answer: tuple[str, str] = self.here.recv()
+            slices = max(1, round(SECONDS_OF_A_CASE / SLICE))  # not by the clock: all may have been stopped for a while
+            if not any(self.here.poll(min(SLICE, SECONDS_OF_A_CASE)) for _ in range(slices)):
+                return Seen("hang"), f"no answer after {SECONDS_OF_A_CASE:g} s"
+            answer: tuple[Seen, str] = self.here.recv()
             return answer
         except (EOFError, OSError):
             self.process.join(10)
-            return "crash", f"the process ended with {self.process.exitcode}"
+            return Seen("crash"), f"the process ended with {self.process.exitcode}"
 
     def end(self) -> None:
         """End the process."""
         self.process.kill()
         self.process.join()
         self.here.close()
+        self.folder.cleanup()
 
 
-def _work(name: str, parent: Connection) -> None:
+def _work(name: str, parent: Connection, folder: str) -> None:
     warnings.simplefilter("ignore")
+    faulthandler.enable()  # where a crash was, in the log
     _limit_memory()
     attack = importlib.import_module(f"research.attack.{name}").attack
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        while True:
-            try:
-                seed = parent.recv()
-            except EOFError:
-                return
-            parent.send(one_case(attack, seed, Path(folder)))
+    os.chdir(folder)
+    while True:
+        try:
+            seed = parent.recv()
+        except EOFError:
+            return
+        parent.send(one_case(attack, seed, Path(folder)))
 
 
-def one_case(attack: Any, seed: int, folder: Path) -> tuple[str, str]:
-    """Try one case; return what came of it."""
+def one_case(attack: Any, seed: int, folder: Path) -> tuple[Seen, str]:
+    """Try one case; return what came of it, and if it is a fault, in words."""
     try:
-        return attack(seed, folder), ""
+        found = attack(seed, folder)
+        return (Seen(found) if isinstance(found, str) else found), ""
     except TaylorankError as error:
-        return ("refused", "") if "\n" not in str(error) else ("exception", "an error of several lines")
-    except Difference as error:
-        return "difference", str(error)[:300]
+        return (Seen("refused"), "") if "\n" not in str(error) else (Seen("exception"), "an error of several lines")
+    except Fault as fault:
+        return Seen(fault.kind), str(fault)[:500]
     except MemoryError:
-        return "refused", ""
+        return Seen("refused"), ""
     except BaseException as error:  # a panic of a library is none of Exception
-        return "exception", in_one_line(error)[:300]
+        return Seen("exception"), in_one_line(error)[:500]
+
+
+def is_sanitized() -> bool:
+    """Whether this process runs under a sanitizer, which reserves terabytes of addresses for itself."""
+    return "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
 
 
 def _limit_memory() -> None:
+    if is_sanitized():
+        return
     try:
         import resource
     except ImportError:  # not a Unix

@@ -21,6 +21,7 @@ PAGES = {
     "results": "comparisons",
     "neural": "comparisons",
     "losses": "losses",
+    "reliability": "reliability",
 }
 
 

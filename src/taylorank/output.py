@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taylorank.errors import DataError
-from taylorank.part_files import open_part, remove_leftovers
+from taylorank.part_files import part_folder, put_folder, remove_leftovers, restore_folder
 
 NOT_HERE = "choose a folder you can write to"
 NO_ROOM = "check the folder and free space"
-OF_RUST = re.compile(r"\(os error (\d+)\)")  # how libraries written in Rust end the message of a system error
+OF_RUST = re.compile(r"\(os error (\d+)\)|\bOs \{ code: (\d+)")  # how libraries in Rust write a system error
 
 
 @contextmanager
@@ -39,16 +39,14 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
             with _copied_into(target) as temporary:
                 yield temporary
             return
-        remove_leftovers(target)
-        handle, temporary = open_part(target)
-        try:
+        with part_folder(target) as folder:
+            temporary = folder / f"part{target.suffix}"
+            temporary.touch()
+            as_new = temporary.stat()
             yield temporary
-            _settle(temporary, before)
+            _settle(temporary, before, as_new)
             os.replace(temporary, target)
             _sync(target.parent)
-        finally:
-            os.close(handle)  # ends the lock
-            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -58,7 +56,7 @@ def _errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except Exception as error:
+    except BaseException as error:
         reason = _system_reason(error)
         if reason is None:
             raise
@@ -66,11 +64,13 @@ def _errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
         raise DataError(f"cannot write {_shown(path)}: {reason}", remedy) from error
 
 
-def _system_reason(error: Exception) -> str | None:
+def _system_reason(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if code := OF_RUST.search(str(error)):
-        return os.strerror(int(code[1]))
+        return os.strerror(int(code[1] or code[2]))
+    if type(error).__name__ == "PanicException":  # of polars; none of Exception
+        return "a library failed"
     return " ".join(str(error).split()) if isinstance(error, OSError) else None
 
 
@@ -110,16 +110,12 @@ def _copied_into(target: Path) -> Iterator[Path]:
         Path(name).unlink(missing_ok=True)
 
 
-def _settle(temporary: Path, before: os.stat_result | None) -> None:
+def _settle(temporary: Path, before: os.stat_result | None, as_new: os.stat_result) -> None:
     """Give the file the mode and owner of the one it replaces, else those of a new file, and write it to the disk."""
     if before is not None:
         with suppress(OSError):  # only root may give files away
             os.chown(temporary, before.st_uid, before.st_gid)
-        temporary.chmod(stat.S_IMODE(before.st_mode))
-    else:
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)  # mkstemp makes it private
+    temporary.chmod(stat.S_IMODE((before or as_new).st_mode))  # a library may have made another file
     _sync(temporary)
 
 
@@ -189,40 +185,22 @@ def output_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_folder(path: str | os.PathLike[str], *, replaces: str | None = None) -> Iterator[Path]:
     """Yield a temporary folder beside `path`; it takes that name only if the block succeeds.
 
-    A folder that is there is refused, unless it holds a file named `replaces`: then it gives way at the end.
+    A folder that is there is refused, unless it holds a file named `replaces`: then they change places in one step.
     """
     with _errors_named(path):
         _refuse_nul(path)
         target = Path(os.path.realpath(path))
+        restore_folder(target)
         _check_free(path, replaces)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent))
-        try:
+        with part_folder(target) as folder:
+            temporary = folder / "part"
+            temporary.mkdir()
             yield temporary
-            for file in temporary.rglob("*"):
+            for file in (*temporary.rglob("*"), temporary):
                 _sync(file)
-            umask = os.umask(0)
-            os.umask(umask)
-            temporary.chmod(0o777 & ~umask)  # mkdtemp makes it private
             _check_free(path, replaces)
-            _move(temporary, target)
+            put_folder(temporary, target)
             _sync(target.parent)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _move(folder: Path, target: Path) -> None:
-    """Rename the folder; what has its new name is removed afterwards, or has it back if that fails."""
-    if not target.exists():
-        os.replace(folder, target)
-        return
-    old = folder.with_suffix(".old")
-    os.replace(target, old)
-    try:
-        os.replace(folder, target)
-    except BaseException:
-        os.replace(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _check_free(path: str | os.PathLike[str], replaces: str | None) -> None:

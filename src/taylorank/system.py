@@ -23,11 +23,27 @@ def proc_field(path: str, field: str) -> str | None:
 
 
 def available_memory() -> int | None:
-    """Return the bytes that a process may still take, of the machine or of its container, whichever has fewer."""
+    """Return the bytes that a process may still take, of the machine, its container or its limit: the fewest."""
     of_machine, limit = memory("MemAvailable"), _number(f"{CGROUP}/memory.max")
-    if of_machine is None or limit is None:
-        return of_machine
-    return min(of_machine, max(0, limit - (_number(f"{CGROUP}/memory.current") or 0)))
+    if of_machine is None:
+        return None
+    in_container = of_machine if limit is None else max(0, limit - (_number(f"{CGROUP}/memory.current") or 0))
+    addresses = left_of_address_space()
+    return min(of_machine, in_container, of_machine if addresses is None else addresses)
+
+
+def left_of_address_space() -> int | None:
+    """Return the bytes that `ulimit -v` leaves to this process; None without a limit."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        used = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):
+        return None
+    return max(0, limit - used)
 
 
 def _number(path: str) -> int | None:

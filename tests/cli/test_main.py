@@ -211,3 +211,15 @@ def test_ctrl_c_while_a_model_is_tuned_leaves_no_half_of_a_table(tmp_path, monke
     assert run(*SMALL, "--out", str(tmp_path / "never")) == 130
     assert "interrupted" in capsys.readouterr().err
     assert not (tmp_path / "never").exists()
+
+
+def test_a_package_that_cannot_be_loaded_is_one_line(tmp_path, monkeypatch, capsys):
+    def broken(*_, **__):
+        raise ImportError("x.so: failed to map segment\nfrom shared object")
+
+    monkeypatch.setattr("taylorank.cli.train.open_data", broken)
+    assert run("train", "log.csv", "--out", str(tmp_path / "m.tr")) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("taylorank: a package cannot be loaded (x.so: failed to map segment from shared object)")
+    assert said.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

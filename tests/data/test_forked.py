@@ -33,7 +33,30 @@ ACTIONS = (
     lambda: tr.planted(9, 9, interactions=30),
     lambda: tr.RG2(factors=2).fit(tr.planted(90, 40, interactions=900)).seen,
     lambda: Interactions.load_npz("log.npz"),
+    lambda: exported("shop"),
+    lambda: listed("lists.parquet"),
+    lambda: values(),
 )
+data = tr.planted(90, 40, interactions=900)
+model = tr.RG2(factors=2).fit(data)
+
+def exported(name):
+    model.export("parquet", name)
+    return data
+
+def listed(name):
+    from taylorank.cli import main
+    model.save("model.tr")
+    try:
+        main(["recommend", "model.tr", "--all", "--out", name, "--quiet"])
+    except SystemExit:
+        raise ValueError("exit") from None
+    return data
+
+def values():
+    tr.evaluate(model, data, seen=[], k=5, per_user=True).to_frame()
+    return data
+
 if sys.argv[1] == "used":
     for name in ("csv", "parquet"):
         read_interactions(f"log.{name}")
@@ -68,8 +91,11 @@ def test_what_would_wait_forever_is_refused_and_the_rest_works(tmp_path):
     for line in found[:4]:
         assert line.startswith("DataError: this process was forked"), line
         assert "spawn" in line
-    assert found[4:] == ["1", "30", "900", "1"]
+    assert found[4:8] == ["1", "30", "900", "1"]
+    assert found[8].startswith("DataError: this process was forked")
+    assert found[9] == "ValueError: exit"
+    assert found[10].startswith("DataError: this process was forked")
 
 
 def test_all_works_where_polars_had_not_begun(tmp_path):
-    assert forked(tmp_path, "imported") == ["1", "1", "1", "1", "1", "30", "900", "1"]
+    assert forked(tmp_path, "imported") == ["1", "1", "1", "1", "1", "30", "900", "1", "900", "900", "900"]

@@ -44,6 +44,32 @@ def test_line_breaks_in_the_quotes_of_a_header():
     assert pairs_of(read('user,item,"a\r\nb",c\n1,2,3,"x\ny"\n')) == {(1, 2)}
 
 
+@pytest.mark.parametrize("note", ['*note"', '\ufeff"note"', 'n",007', '\\"note"', 'a;"b'])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("block", [7, 1 << 23])
+def test_a_quote_within_a_field_of_the_header_opens_nothing(note, end, block, monkeypatch):
+    monkeypatch.setattr(bytesource, "BLOCK_BYTES", block)
+    text = end.join([f'"user",item,{note}', '"two\nlines","a""b",c', '"u\r","x,y","a""b"', ""])
+    assert pairs_of(read(text, format="csv", ids="text")) == {("two\nlines", 'a"b'), ("u\r", "x,y")}
+
+
+@given(st.text(st.sampled_from(list('a,";\n')), max_size=30), st.sampled_from([",", ";", None]))
+@example('a"",\n"b', ",")
+def test_lines_end_where_a_reader_of_one_symbol_after_the_other_ends_them(text, separator):
+    edges, ends, inside, skip = edges_of(separator), [], False, False
+    for place, symbol in enumerate(text):
+        if skip:
+            skip = False
+        elif symbol == '"' and inside:
+            skip = text[place + 1 : place + 2] == '"'
+            inside = skip
+        elif symbol == '"':
+            inside = place == 0 or text[place - 1].encode() in edges
+        elif symbol == "\n" and not inside:
+            ends.append(place + 1)
+    assert end_of_last_line(text.encode(), edges) == (ends[-1] if ends else 0)
+
+
 TEXT = st.text(st.sampled_from(list('ab1,"\n\r')), max_size=12)
 
 

@@ -142,3 +142,10 @@ def test_what_does_not_fit_is_refused():
         softmax_sums(a, SoftmaxColumns(b), column_offsets=beta)
     with pytest.raises(ParameterError, match="rows are int64"):
         softmax_sums(np.ones((2, 2), dtype=np.int64), b)
+
+
+@pytest.mark.parametrize("rate", [1e39, np.inf, np.nan])
+def test_a_rate_that_single_precision_does_not_hold(rate):
+    w = np.ones((1, 2), dtype=np.float32)
+    with pytest.raises(ParameterError, match=r"rate is .*no number of single precision"):
+        unit_adam(w, w.copy(), w.copy(), (w * 0, w * 0), rate=rate)

@@ -182,6 +182,15 @@ def test_an_interrupted_comparison_goes_on_and_ends_the_same(data, tmp_path, sta
     assert compare(data, ["ease", "rg2"], file=path, callback=pytest.fail, **how).record == load_record(path)
 
 
+def test_what_a_kill_left_beside_a_finished_run_is_removed(data, tmp_path):
+    file = tmp_path / "c.json"
+    how = {"seeds": (0,), "trials": 2, "file": file}
+    compare(data, ["ease"], **how)
+    (tmp_path / "c.json.ease.0.tuning").write_bytes(b"")  # killed between the record and the removal
+    compare(data, ["ease"], **how)
+    assert [one.name for one in tmp_path.iterdir()] == ["c.json"]
+
+
 def test_a_file_can_be_extended_but_not_turned_into_another_comparison(data, tmp_path):
     path = tmp_path / "c.json"
     compare(data, ["popularity"], seeds=(0,), trials=0, file=path)

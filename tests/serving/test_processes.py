@@ -24,6 +24,30 @@ def taylorank(*arguments):
     return done.returncode, done.stderr
 
 
+def test_headers_that_do_not_end_are_hung_up_on(folder):
+    with Running(folder / "rg2.tr", "--timeout", "0.5") as server:
+        server.ready()
+        for begun in (b"", b"POST /v1/recommend HTTP/1.1\r\nhost: local", b"GET / HTTP/1.1\r\nx: " + b"y" * 100_000):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as link:
+                link.sendall(begun)
+                assert ended(link)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as link:
+            link.sendall(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert link.recv(1 << 16).startswith(b"HTTP/1.1 200")
+            time.sleep(1)  # waiting for the next request has another limit
+            link.sendall(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\nGET /heal")
+            assert link.recv(1 << 16).startswith(b"HTTP/1.1 200")
+            assert ended(link)
+
+
+def ended(link):
+    """Whether the server hangs up, with or without a reset."""
+    try:
+        return link.recv(1 << 16) == b""
+    except ConnectionError:
+        return True
+
+
 def test_sigterm_ends_it_when_what_has_begun_is_answered(folder):
     with Running(folder / "rg2.tr") as server:
         server.ready()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import shutil
+import sys
+import tempfile
 import weakref
 
 import pytest
@@ -11,6 +13,7 @@ from talking import value_of
 
 import taylorank as tr
 from taylorank.errors import TaylorankError
+from taylorank.models import load
 
 
 @pytest.fixture
@@ -88,6 +91,26 @@ def test_a_bad_model_is_refused_and_reported_and_the_old_one_answers(running, tm
     assert value_of(running, 'taylorank_reloads_total{file="m",result="refused"}') == 1
     running.app.shelf.look()  # it is not tried again before it changes
     assert value_of(running, 'taylorank_reloads_total{file="m",result="refused"}') == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files without names are those of Linux")
+def test_a_kill_while_a_model_is_read_leaves_no_copy(running, tmp_path, monkeypatch, models):
+    from taylorank.serving import shelf
+
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(copies))
+    seen = []
+
+    def looking(path):
+        seen.append((path.read_bytes(), list(copies.iterdir())))
+        return load(path)
+
+    monkeypatch.setattr(shelf, "load", looking)
+    models["ease"].save(tmp_path / "rg2.tr")
+    running.app.shelf.look()
+    assert seen == [((tmp_path / "rg2.tr").read_bytes(), [])]
+    assert running.get("/v1/models").json["models"][0]["kind"] == "EASE"
 
 
 def test_a_good_file_after_a_bad_one_is_taken(running, tmp_path, models):

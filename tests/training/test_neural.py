@@ -380,3 +380,8 @@ def test_a_file_of_other_features_is_refused(parts, tmp_path):
 def test_a_list_is_no_name():
     with pytest.raises(ParameterError, match="no loss is called"):
         tr.Neural(["bpr"]).fit(tr.planted(20, 10, interactions=60))
+
+
+def test_a_seed_of_numpy_is_the_same_seed(parts):
+    plain, numpys = (quick("bpr", epochs=1, random_state=seed).fit(parts[0]) for seed in (3, np.int64(3)))
+    np.testing.assert_array_equal(plain.user_factors, numpys.user_factors)

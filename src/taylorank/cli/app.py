@@ -124,6 +124,8 @@ def run_app(
         _discard_output()
     except MemoryError as error:
         _fail(f"not enough memory ({' '.join(str(error).split())}); try smaller data or fewer factors", 2)
+    except ImportError as error:  # also where a limit of memory leaves no room for a library
+        _fail(f"a package cannot be loaded ({shortened(' '.join(str(error).split()))}); check what is installed", 2)
     except OSError as error:
         _fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 2)
 

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from taylorank.data import Ids
+from taylorank.data.panics import without_panics
+from taylorank.data.polars_use import check_polars
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.output import atomic_path
@@ -31,6 +33,7 @@ def write_lists(model: Recommender, users: NDArray[Any], n: int, *, out: Path, c
     import polars as pl
     from polars.io.plugins import register_io_source
 
+    check_polars()
     schema = {"user": _kind(model.users), "rank": pl.Int32(), "item": _kind(model.items), "score": pl.Float32()}
     blocks = recommend_blocks(model, users, n, **choice)
     written = 0
@@ -51,7 +54,8 @@ def write_lists(model: Recommender, users: NDArray[Any], n: int, *, out: Path, c
     with atomic_path(out) as temporary:
         rows = register_io_source(source, schema=schema)
         sink = rows.sink_parquet if out.suffix == ".parquet" else rows.sink_csv
-        sink(temporary, maintain_order=True)
+        with without_panics():
+            sink(temporary, maintain_order=True)
     return written
 
 

@@ -70,7 +70,7 @@ def serve(
         int, Parameter(help="Requests at a time in a process; more are told to wait.", validator=Positive)
     ] = 1_000,
     timeout: Annotated[
-        float, Parameter(help="Seconds for a body to arrive, and for a request to wait.", validator=Positive)
+        float, Parameter(help="Seconds for headers and body to arrive, and for a request to wait.", validator=Positive)
     ] = 10.0,
     poll: Annotated[
         float,

@@ -71,11 +71,11 @@ def detect_layout(
     columns `by_number` and none of its fields is a usual name.
     """
     marks = None if kind in ("dat", "inter") else quote or None
-    start, end = first_line(head, edges_of(separator) if marks else b"")
+    mark = find_separator(head, kind=kind, separator=separator, quote=marks or "")
+    start, end = first_line(head, edges_of(mark) if marks else b"")
     first = head[start:end].decode(errors="replace")
     if not first.strip():
         raise DataError("the file is empty", "check the export")
-    mark = separator or _separator(first, kind)
     double = mark == "::"
     if len(mark.encode()) != 1 and not double:
         raise DataError(f"separator {mark!r} is not a single character", 'use one character, or "::"')
@@ -85,6 +85,14 @@ def detect_layout(
         raise DataError(f"the first line has a single column ({first[:60]!r})", "give separator=… if it is another")
     names, has_header = _names(fields, kind, columns, by_number)
     return Layout(names, draft.separator, double, has_header, marks)
+
+
+def find_separator(head: bytes, *, kind: TextFormat, separator: str | None, quote: str) -> str:
+    """Return what separates the fields of the first line, unless it is given."""
+    if separator is not None:
+        return separator
+    start, end = first_line(head, edges_of(None) if quote else b"")
+    return _separator(head[start:end].decode(errors="replace"), kind)
 
 
 def _names(

@@ -1,7 +1,7 @@
 r"""What a line of a text file is, for its layout and for its body: it ends with \n, \r\n or \r.
 
 With quotes, a line break between quotes belongs to a field and does not end a line. `edges` are the bytes that can
-stand beside a quote which opens or closes a field; b"" says that quotes mean nothing.
+stand before a quote which opens a field; b"" says that quotes mean nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ BLANKS = b"\r\n\t "
 
 
 def edges_of(separator: str | None) -> bytes:
-    """Return the bytes beside which a quote counts: line breaks, quotes, and separators (None: all usual ones)."""
-    return b'"\r\n' + (b",;\t|" if separator is None else separator.encode())
+    """Return the bytes before which a field begins or ends: line breaks and separators (None: all usual ones)."""
+    return b"\r\n" + (b",;\t|" if separator is None else separator.encode())
 
 
 def end_of_last_line(text: bytes, edges: bytes) -> int:
@@ -78,15 +78,38 @@ def _line_ends(symbols: NDArray[np.uint8], edges: bytes) -> NDArray[np.int64]:
     lone = symbols == CR
     lone[:-1] &= ~is_end[1:]
     is_end |= lone
-    if edges and (symbols == QUOTE).any():
-        is_end &= ~np.logical_xor.accumulate(_opening_or_closing(symbols, edges))
+    if edges and len(quotes := np.flatnonzero(symbols == QUOTE)):
+        turns = np.zeros(len(symbols), dtype=bool)
+        turns[_opening_or_closing(symbols, quotes, edges)] = True
+        is_end &= ~np.logical_xor.accumulate(turns)
     return np.flatnonzero(is_end)
 
 
-def _opening_or_closing(symbols: NDArray[np.uint8], edges: bytes) -> NDArray[np.bool_]:
-    """Which quotes can open or close a field: those beside an edge. One in the middle, as in 5" disk, does neither."""
-    edge = np.isin(symbols, np.frombuffer(edges, dtype=np.uint8))
-    beside = np.ones(len(symbols), dtype=bool)
-    beside[1:-1] = edge[:-2] | edge[2:]
-    out: NDArray[np.bool_] = (symbols == QUOTE) & beside
-    return out
+def _opening_or_closing(symbols: NDArray[np.uint8], quotes: NDArray[np.int64], edges: bytes) -> NDArray[np.int64]:
+    """Return the quotes that open or close a field, and both of those doubled within one.
+
+    As a rule all do: even ones, counted from 0, open a field or are the second of a double, odd ones close it or are
+    the first. One in the middle of a field, as in 5" disk, does neither; then they are looked at one after the other.
+    """
+    borders = np.frombuffer(edges, dtype=np.uint8)
+    opens, closes = np.ones(len(quotes), dtype=bool), np.ones(len(quotes), dtype=bool)
+    opens[quotes > 0] = np.isin(symbols[quotes[quotes > 0] - 1], borders)
+    closes[quotes < len(symbols) - 1] = np.isin(symbols[quotes[quotes < len(symbols) - 1] + 1], borders)
+    doubled = np.append(np.diff(quotes) == 1, False)  # the next one follows at once
+    if opens[0] and np.all(opens[2::2] | doubled[1:-1:2]) and np.all(closes[1::2] | doubled[1::2]):
+        return quotes
+    return quotes[_turns(opens.tolist(), doubled.tolist())]
+
+
+def _turns(opens: list[bool], doubled: list[bool]) -> list[int]:
+    """Return which quotes open or close a field, one after the other."""
+    turns, inside, passes = [], False, False
+    for k, may_open in enumerate(opens):
+        if passes:
+            passes = False
+        elif inside and doubled[k]:
+            passes = True
+        elif inside or may_open:
+            inside = not inside
+            turns.append(k)
+    return turns

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from scipy import sparse
 
 from taylorank.data.assemble import from_matrix
-from taylorank.data.forked import check_fork
 from taylorank.data.interactions import Duplicates, Interactions
+from taylorank.data.polars_use import check_polars
 from taylorank.data.read_options import Format, Options
 from taylorank.errors import MissingExtraError
 
@@ -78,7 +78,7 @@ def read_interactions(
         return from_matrix(source)
     try:
         if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-            check_fork()
+            check_polars()
             from taylorank.data.read_file import read_file
 
             return read_file(source, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import os
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from taylorank.data.assemble import encode_integers, from_codes
 from taylorank.data.bytesource import LONGEST_LINE, PARQUET, open_binary, read_chunk, text_blocks
 from taylorank.data.gather import collect
 from taylorank.data.interactions import Interactions
-from taylorank.data.layout import TextFormat, detect_layout
+from taylorank.data.layout import TextFormat, detect_layout, find_separator
 from taylorank.data.lines import edges_of
 from taylorank.data.paths import path_of
 from taylorank.data.read_options import Format, Options
@@ -54,7 +55,7 @@ def _read_opened(source: Any, name: str, options: Options) -> Interactions:
             return _read_parquet(source if isinstance(source, Path) else file, name, options)
         blocks = text_blocks(
             file,
-            edges=edges_of(options.separator) if kind in ("csv", "tsv") and options.quote else b"",
+            edges=_edges(head, kind, options),
             encoding=options.encoding,
             fallback="latin-1" if kind == "dat" else None,
             longest=LONGEST_ADJACENCY if kind == "adjacency" else LONGEST_LINE,
@@ -64,6 +65,17 @@ def _read_opened(source: Any, name: str, options: Options) -> Interactions:
             options.allow_only("format", "encoding", what="adjacency text")
             return _read_adjacency(blocks, name)
         return _read_text(blocks, kind, name, options)
+
+
+def _edges(head: bytes, kind: Format, options: Options) -> bytes:
+    """Return what can stand beside quotes; b"" where they mean nothing."""
+    if kind not in ("csv", "tsv") or not options.quote:
+        return b""
+    if options.separator is None and options.encoding is not None:  # in which these bytes are
+        return edges_of(None)
+    head = head.removeprefix(codecs.BOM_UTF8)
+    separator = find_separator(head, kind=cast(TextFormat, kind), separator=options.separator, quote=options.quote)
+    return edges_of(separator)
 
 
 def _format_of(name: str, head: bytes) -> Format:

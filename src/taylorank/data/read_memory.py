@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from taylorank.data.assemble import from_columns
-from taylorank.data.forked import check_fork
 from taylorank.data.interactions import Interactions
+from taylorank.data.polars_use import check_polars
 from taylorank.data.read_options import Options
 from taylorank.errors import DataError
 
@@ -22,12 +22,12 @@ def read_memory(source: Any, options: Options) -> Interactions:
             return _read_pairs(rows, options)
         from taylorank.data.tables import records_table
 
-        check_fork()
+        check_polars()
         return _read_table(records_table(rows), options)
     if isinstance(source, Mapping):
         from taylorank.data.tables import columns_table
 
-        check_fork()
+        check_polars()
         return _read_table(columns_table(source), options)
     return _read_table(source, options)
 
@@ -45,7 +45,7 @@ def _as_rows(source: Any) -> Sequence[Any]:
 def _read_table(table: Any, options: Options) -> Interactions:
     import narwhals as nw
 
-    check_fork()
+    check_polars()
     from taylorank.data.gather import collect
     from taylorank.data.roles import assign_roles
     from taylorank.data.tables import frame_rows

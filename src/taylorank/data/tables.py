@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from taylorank.data.forked import check_fork
 from taylorank.data.ids import id_array
+from taylorank.data.page_headers import check_pages
 from taylorank.data.panics import without_panics
+from taylorank.data.polars_use import check_polars
 from taylorank.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def parquet_columns(source: str | Path | IO[bytes]) -> list[str]:
 def parquet_rows(source: str | Path | IO[bytes], columns: Sequence[str]) -> Rows:
     """Yield tables of the chosen columns, each with the numbers of its rows, counted from 1."""
     row = 1
+    check_pages(source)
     try:
         with without_panics():
             wanted = pl.scan_parquet(source).select(columns)
@@ -88,7 +90,7 @@ def _native_series(column: Any, name: str) -> pl.Series:
 
 def interactions_table(data: Interactions, library: str) -> Any:
     """Return the interactions as a table of `library`: user, item, strength and, if known, timestamp."""
-    check_fork()
+    check_polars()
     columns = {
         "user": data.users.take(data.by_user.row_of_entry()),
         "item": data.items.take(data.by_user.indices),

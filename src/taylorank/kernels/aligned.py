@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 CACHE_LINE = 64
 
@@ -24,3 +24,14 @@ def aligned_empty(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     buffer = np.empty(size + CACHE_LINE, dtype=np.uint8)
     start = -buffer.ctypes.data % CACHE_LINE
     return buffer[start : start + size].view(dtype).reshape(shape)
+
+
+def in_order(values: ArrayLike, dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """Return an array as native kernels read it, C-ordered and aligned; a copy if it is not.
+
+    A field of a record array, or numbers behind the header of a file, may stand elsewhere.
+
+    >>> bool(in_order(np.zeros(9, dtype=np.uint8)[1:].view(np.int64)).flags.aligned)
+    True
+    """
+    return np.require(values, dtype=dtype, requirements=("C_CONTIGUOUS", "ALIGNED"))

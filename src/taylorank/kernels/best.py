@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
+from taylorank.kernels.aligned import in_order
 from taylorank.kernels.arrays import to_numpy
 from taylorank.kernels.checked import checked_factors, checked_indices
 from taylorank.kernels.dispatch import is_tensor, tensor_kernels
@@ -153,7 +154,7 @@ def _chosen_panels(
 def _checked_line(line: NDArray[Any] | None, name: str, n_items: int) -> NDArray[np.float32] | None:
     if line is None:
         return None
-    values = np.ascontiguousarray(line, dtype=np.float32)
+    values = in_order(line, dtype=np.float32)
     if values.shape != (n_items,):
         raise ParameterError(f"{name} have shape {values.shape}", f"give one number for each of {n_items} items")
     return values
@@ -185,7 +186,7 @@ def top_k_scores(
 
 
 def _matrix(values: NDArray[Any], name: str) -> NDArray[np.float32]:
-    return np.ascontiguousarray(checked_factors(values, None, name=name), dtype=np.float32)
+    return in_order(checked_factors(values, None, name=name), dtype=np.float32)
 
 
 def _checked_length(k: int) -> int:
@@ -199,7 +200,7 @@ def _checked_length(k: int) -> int:
 
 
 def _checked_allowed(allowed: ArrayLike, n_items: int) -> NDArray[np.bool_]:
-    mask = np.ascontiguousarray(allowed)
+    mask = in_order(allowed)
     if mask.dtype != np.bool_ or mask.shape != (n_items,):
         raise ParameterError(
             f"allowed is {mask.dtype} {mask.shape} but there are {n_items} items", "pass one bool per item"

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
-from taylorank.kernels.aligned import aligned_empty
+from taylorank.kernels.aligned import aligned_empty, in_order
 
 
 def checked_factors(factors: NDArray[Any], count: int | None, *, name: str = "factors") -> NDArray[Any]:
@@ -23,7 +23,7 @@ def checked_factors(factors: NDArray[Any], count: int | None, *, name: str = "fa
         raise ParameterError(
             f"{name} have shape {factors.shape} but {count} rows are needed", f"pass an array of shape ({count}, K)"
         )
-    return np.ascontiguousarray(factors)
+    return in_order(factors)
 
 
 def checked_indices(rows: CSR, *, name: str = "the rows") -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -36,7 +36,7 @@ def checked_indices(rows: CSR, *, name: str = "the rows") -> tuple[NDArray[np.in
                 f"an index array of {name} is {array.dtype} with shape {array.shape}",
                 f"make it one-dimensional and {np.dtype(dtype)}",
             )
-        return np.ascontiguousarray(array, dtype=dtype)
+        return in_order(array, dtype=dtype)
 
     return checked(rows.indptr, np.int64), checked(rows.indices, np.int32)
 
@@ -51,8 +51,8 @@ def checked_out(out: NDArray[Any] | None, shape: tuple[int, ...], *factors: NDAr
         return aligned_empty(shape, dtype)
     if out.shape != shape or out.dtype != dtype:
         raise ParameterError(f"out is {out.dtype} {out.shape} but the result is {dtype} {shape}", "make them equal")
-    if not (out.flags.c_contiguous and out.flags.writeable):
-        raise ParameterError("out is read-only or not C-contiguous", "pass np.empty(shape, dtype)")
+    if not out.flags.carray:
+        raise ParameterError("out is read-only, misaligned or not C-contiguous", "pass np.empty(shape, dtype)")
     if any(np.may_share_memory(out, array) for array in factors):
         raise ParameterError("out overlaps the factors", "pass another array")
     return out
@@ -66,7 +66,7 @@ def checked_array(values: ArrayLike, shape: tuple[int, ...], *, name: str, dtype
     if array.shape != shape:
         raise ParameterError(f"{name} have shape {array.shape}", f"pass an array of shape {shape}")
     with np.errstate(over="ignore"):
-        array = np.ascontiguousarray(array, dtype=dtype)
+        array = in_order(array, dtype=dtype)
     check_finite(array, name=name)
     return array
 
@@ -76,3 +76,10 @@ def check_finite(array: NDArray[Any], *, name: str) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(array.sum()) and not np.isfinite(array).all():
             raise ParameterError(f"{name} hold a value that is infinite or not a number", "look where it comes from")
+
+
+def checked_single(value: float, *, name: str) -> float:
+    """Return a number that single precision holds."""
+    if not abs(value) <= float(np.finfo(np.float32).max):
+        raise ParameterError(f"{name} is {value:g}, which is no number of single precision", "give a smaller one")
+    return float(value)

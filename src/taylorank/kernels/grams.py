@@ -14,10 +14,12 @@ from scipy import linalg
 
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend
+from taylorank.kernels.aligned import in_order
+from taylorank.kernels.blas import inner_product
 from taylorank.kernels.dispatch import is_tensor, tensor_kernels
 
 WIDEST = 256  # columns; beyond, BLAS is so much faster that its spinning is cheap
-STRIP = 4096
+STRIP = 1 << 14
 
 
 def gram(block: NDArray[Any], *, num_threads: int | None = None) -> NDArray[np.float64]:
@@ -37,11 +39,11 @@ def gram(block: NDArray[Any], *, num_threads: int | None = None) -> NDArray[np.f
     total = np.zeros((block.shape[1], block.shape[1]))
     if backend.native is not None and 0 < block.shape[1] <= WIDEST:
         threads = backend.thread_count(num_threads)
-        backend.native.gram(np.ascontiguousarray(block), total, level=backend.simd_level(), threads=threads)
+        backend.native.gram(in_order(block), total, level=backend.simd_level(), threads=threads)
         return total
     for start in range(0, len(block), STRIP):
         strip = block[start : start + STRIP]
-        total += strip.T @ strip
+        total += inner_product(strip, strip)
     return total
 
 
@@ -54,7 +56,7 @@ def inverse(matrix: NDArray[np.float64], *, num_threads: int | None = None) -> N
     """
     if is_tensor(matrix):
         return cast("NDArray[np.float64]", tensor_kernels().inverse(matrix))
-    matrix = np.ascontiguousarray(matrix, dtype=np.float64)
+    matrix = in_order(matrix, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ParameterError(f"a matrix has shape {matrix.shape}", "pass a square one")
     if not np.isfinite(matrix).all():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.kernels import backend
-from taylorank.kernels.aligned import aligned_empty
+from taylorank.kernels.aligned import aligned_empty, in_order
 from taylorank.kernels.dispatch import is_tensor
 
 PADDED_TO = 16  # columns: native kernels read whole vectors
@@ -30,7 +30,7 @@ def small_product(
     if backend.native is None:
         return np.matmul(rows, basis, out=out)
     level = backend.simd_level()
-    backend.native.small_product(np.ascontiguousarray(rows), padded(basis), out, level=level, threads=threads)
+    backend.native.small_product(in_order(rows), padded(basis), out, level=level, threads=threads)
     return out
 
 
@@ -40,5 +40,5 @@ def padded(array: NDArray[Any] | None, *, both: bool = False) -> NDArray[Any] | 
         return None
     extra = -array.shape[-1] % PADDED_TO
     if extra == 0:
-        return np.ascontiguousarray(array)
-    return np.ascontiguousarray(np.pad(array, [*[(0, extra if both else 0)] * (array.ndim - 1), (0, extra)]))
+        return in_order(array)
+    return in_order(np.pad(array, [*[(0, extra if both else 0)] * (array.ndim - 1), (0, extra)]))

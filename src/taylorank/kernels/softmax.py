@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, softmax_reference
-from taylorank.kernels.aligned import aligned_empty
-from taylorank.kernels.checked import checked_array, checked_factors
+from taylorank.kernels.aligned import aligned_empty, in_order
+from taylorank.kernels.checked import checked_array, checked_factors, checked_single
 
 SINGLE = np.dtype(np.float32)
 
@@ -43,7 +43,7 @@ class SoftmaxColumns:
             level = backend.simd_level()
             self._laid = backend.native.SoftmaxColumns(self.factors, self.offsets, level=level, threads=threads)
         totals, sums = aligned_empty((len(rows),), np.float32), aligned_empty(rows.shape, np.float32)
-        backend.native.softmax_sums(rows, offsets, self._laid, float(scale), totals, sums, threads=threads)
+        backend.native.softmax_sums(rows, offsets, self._laid, scale, totals, sums, threads=threads)
         return totals, sums
 
 
@@ -80,11 +80,12 @@ def softmax_sums(
         raise ParameterError(
             f"rows have {a.shape[1]} coordinates but columns {columns.factors.shape[1]}", "make them equal"
         )
+    scale = checked_single(scale, name="scale")
     return columns.sums(a, _line(row_offsets, len(a), "row_offsets"), scale, threads)
 
 
 def _matrix(values: NDArray[Any], name: str) -> NDArray[np.float32]:
-    return np.ascontiguousarray(checked_factors(values, None, name=name), dtype=np.float32)
+    return in_order(checked_factors(values, None, name=name), dtype=np.float32)
 
 
 def _line(values: NDArray[Any] | None, count: int, name: str) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from taylorank.data.csr import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend, reference
+from taylorank.kernels.aligned import in_order
 from taylorank.kernels.checked import checked_factors, checked_indices, checked_out
 from taylorank.kernels.dispatch import is_tensor, tensor_kernels
 
@@ -66,4 +67,4 @@ def _checked_weights(weights: ArrayLike | None, rows: CSR, *, dtype: np.dtype[An
         raise ParameterError(
             f"weights have shape {array.shape} but there are {rows.nnz} entries", "pass one weight per entry"
         )
-    return np.ascontiguousarray(array, dtype=dtype)
+    return in_order(array, dtype=dtype)

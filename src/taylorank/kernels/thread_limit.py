@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from taylorank.kernels import backend
+from taylorank.kernels.blas import single_threaded
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -16,9 +17,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def threads(count: int | None) -> Iterator[None]:
     """Within the block kernels use `count` threads unless a call gives another number; None changes nothing.
 
-    Native kernels give the same bits for any number, so results do not depend on it. BLAS, which the small dense steps
-    use, is left alone for that reason: from about 128 columns on, OpenBLAS rounds differently on another number of
-    threads. To hold it too, set OPENBLAS_NUM_THREADS before Python starts.
+    Native kernels give the same bits for any number, so results do not depend on it; nor do they on the number of
+    CPUs, since OpenBLAS runs on one thread while a model works (`kernels.blas`).
 
     >>> with threads(1):
     ...     backend.thread_count()
@@ -35,11 +35,16 @@ def threads(count: int | None) -> Iterator[None]:
 
 
 def on_own_threads(method: Method) -> Method:
-    """Run a method of a model on `self.num_threads` threads, if it has such a parameter and it is set."""
+    """Run a method of a model on `self.num_threads` threads, if it has such a parameter and it is set.
+
+    A model that has it gives the same bits for any number of threads and CPUs, so OpenBLAS gets one for the time.
+    """
 
     @wraps(method)
     def limited(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with threads(getattr(self, "num_threads", None)):
+        if not hasattr(self, "num_threads"):
+            return method(self, *args, **kwargs)
+        with threads(self.num_threads), single_threaded():
             return method(self, *args, **kwargs)
 
     return cast("Method", limited)

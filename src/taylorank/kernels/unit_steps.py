@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.errors import ParameterError
 from taylorank.kernels import backend, softmax_reference
+from taylorank.kernels.aligned import in_order
+from taylorank.kernels.checked import checked_single
 
 Singles = NDArray[np.float32]
 
@@ -32,6 +35,16 @@ def unit_adam(
     >>> w.round(3)
     array([[2.9, 4.1]], dtype=float32)
     """
+    for name, array in (("raw", raw), ("unit", unit), ("first moments", moments[0]), ("second moments", moments[1])):
+        if array.dtype != np.float32 or array.shape != raw.shape or array.ndim != 2 or not array.flags.carray:
+            raise ParameterError(
+                f"{name} are {array.dtype} {array.shape}, read-only or not in order",
+                f"pass a C-contiguous float32 array like the others, of shape {raw.shape}",
+            )
+    gradient = in_order(gradient, dtype=np.float32)
+    if gradient.shape != raw.shape:
+        raise ParameterError(f"the gradient has shape {gradient.shape}", f"pass an array of shape {raw.shape}")
+    rate, epsilon = checked_single(rate, name="rate"), checked_single(epsilon, name="epsilon")
     if backend.native is None:
         softmax_reference.unit_adam(raw, unit, gradient, moments, rate=rate, epsilon=epsilon, decays=decays)
         return
@@ -40,8 +53,8 @@ def unit_adam(
         unit,
         gradient,
         *moments,
-        float(rate),
-        float(epsilon),
+        rate,
+        epsilon,
         *decays,
         level=backend.simd_level(),
         threads=backend.thread_count(num_threads),

@@ -73,8 +73,10 @@ class Evaluation(dict[str, float]):
         """Return the values of every user as a polars table: user, then one column per metric."""
         import polars as pl
 
+        from taylorank.data.polars_use import check_polars
         from taylorank.errors import ParameterError
 
+        check_polars()
         if self.user_ids is None:
             raise ParameterError("values per user were not kept", "evaluate with per_user=True")
         kind = pl.String if self.user_ids.dtype == object else pl.Int64

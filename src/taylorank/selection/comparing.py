@@ -119,7 +119,8 @@ def compare(
     result = Comparison(record, values)
     if file is not None:
         result.save(file, per_user=per_user or kept_path(file).exists())
-        running_path(file).unlink(missing_ok=True)
+        for place in (running_path(file), *(_journal(file, run["model"], run["seed"]) for run in record["runs"])):
+            place.unlink(missing_ok=True)  # a kill may have left any of them
     return result
 
 
@@ -135,7 +136,7 @@ def _run_and_save(
     stage: Callable[[str], None],
 ) -> None:
     """Run one model on one seed; add the run to `record` and `values`, and write both to the file."""
-    journal = None if file is None else Path(f"{os.fspath(file)}.{contender.name.replace('/', '+')}.{seed}.tuning")
+    journal = None if file is None else _journal(file, contender.name, seed)
     is_first = seed == record["settings"]["seeds"][0]
     run, found = run_one(
         contender, parts, plan, random_state=seed, journal=journal, with_convergence=is_first, stage=stage
@@ -149,6 +150,11 @@ def _run_and_save(
         save_record(record, file)
         journal.unlink(missing_ok=True)
     stage("failed" if run["error"] else "done")
+
+
+def _journal(file: Place, model: str, seed: int) -> Path:
+    """Return where the trials of a run are kept while it is tuned."""
+    return Path(f"{os.fspath(file)}.{model.replace('/', '+')}.{seed}.tuning")
 
 
 def _note_cut_rank(record: Record, contender: Contender, parts: Prepared) -> None:

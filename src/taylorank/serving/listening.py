@@ -63,6 +63,7 @@ def run_one(settings: Settings, bound: socket.socket, *, loaded: Callable[[], ob
     from threadpoolctl import threadpool_limits
 
     from taylorank.serving.application import Server
+    from taylorank.serving.punctual import punctual
 
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to look at again
@@ -71,7 +72,7 @@ def run_one(settings: Settings, bound: socket.socket, *, loaded: Callable[[], ob
     app = Server(settings)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, ws="none", lifespan="on", backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=DRAIN_SECONDS,
+        http=punctual(settings.timeout), timeout_keep_alive=KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=DRAIN_SECONDS,
     )  # fmt: skip
     server = uvicorn.Server(config)
     for number in (signal.SIGTERM, signal.SIGINT):  # before uvicorn takes them over, and again when it has drained

@@ -13,7 +13,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -129,16 +130,25 @@ class Shelf:
 
 def _of_a_copy(read: Callable[[Path], Any], path: Path) -> Any:
     """Read a private copy: the file is mapped into memory, and one that is cut meanwhile would end the process."""
-    with tempfile.TemporaryDirectory(prefix="taylorank-") as folder:
-        copy = Path(folder) / path.name
-        try:
-            shutil.copyfile(path, copy)
-        except OSError as error:
-            raise TaylorankError(f"{path} cannot be read ({error.strerror})", "put the file back") from None
+    with _copied(path) as copy:
         try:
             return read(copy)
         except TaylorankError as error:
             raise type(error)(error.cause.replace(str(copy), str(path)), error.remedy) from None
+
+
+@contextmanager
+def _copied(path: Path) -> Iterator[Path]:
+    """Yield a copy, on Linux a file without a name, so that a kill leaves nothing behind."""
+    nameless = Path("/proc/self/fd").is_dir()
+    with tempfile.TemporaryFile() if nameless else tempfile.NamedTemporaryFile() as copy:
+        try:
+            with path.open("rb") as file:
+                shutil.copyfileobj(file, copy, 1 << 20)
+            copy.flush()
+        except OSError as error:
+            raise TaylorankError(f"{path} cannot be read ({error.strerror})", "put the file back") from None
+        yield Path(f"/proc/self/fd/{copy.fileno()}" if nameless else copy.name)
 
 
 def _return_memory() -> None:

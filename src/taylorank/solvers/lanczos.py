@@ -26,6 +26,7 @@ from scipy import linalg
 
 from taylorank.kernels import gram, small_product
 from taylorank.kernels.backend import thread_count
+from taylorank.kernels.blas import inner_product, multiply_in_place, subtract_product
 from taylorank.solvers.centred import CentredMatrix
 from taylorank.solvers.svd import STRIP, Progress, Svd, SvdState, Wanted, triplets, warn_of_rounding
 
@@ -157,13 +158,13 @@ class Basis:
         j, b, V = self.filled, self.block, self.V
         X = V[:, j : j + b] = self.next
         Z = self.matrix.apply_transposed(self.matrix.apply(X))
-        own = X.T @ Z
-        Z -= X @ own
+        own = inner_product(X, Z)
+        subtract_product(Z, X, own)
         if j > self.linked:
-            Z -= V[:, self.linked : j] @ self.T[self.linked : j, j : j + b].astype(V.dtype)
+            subtract_product(Z, V[:, self.linked : j], self.T[self.linked : j, j : j + b].astype(V.dtype))
         full = V[:, : j + b]
-        rest = full.T @ Z
-        Z -= full @ rest
+        rest = inner_product(full, Z)
+        subtract_product(Z, full, rest)
         middle = own.astype(np.float64) + rest[j:]
         self.T[j : j + b, j : j + b] = (middle + middle.T) / 2
         self.next, self.R = self._orthonormal(Z, full)
@@ -210,9 +211,7 @@ class Basis:
     def _rotate(self, vectors: Doubles) -> None:
         """Put the Ritz vectors in the place of the columns of V that are not locked."""
         first, last, rotation = self.locked, self.filled, vectors.astype(self.V.dtype)
-        for start in range(0, len(self.V), STRIP):
-            part = self.V[start : start + STRIP]
-            part[:, first : first + rotation.shape[1]] = part[:, first:last] @ rotation
+        multiply_in_place(self.V[:, first:last], rotation, strip=STRIP)
 
     def svd(self) -> Svd:
         """Return the triplets of the Ritz values; the basis is used up."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from taylorank.checks import check_whole
+from taylorank.data.polars_use import check_polars
 from taylorank.ranking import Rankable, ranker_of
 from taylorank.stores.catalogue import catalogue_of
 from taylorank.stores.exported import Exported
@@ -68,6 +69,7 @@ def export(
     >>> found.items, found.dimensions, found.measured.recall
     (80, 9, 1.0)
     """
+    check_polars()
     store = module_of(kind)
     settings = Settings(settled_index(kind, index), name=name, users=users, overwrite=overwrite)
     check_whole(sample, "sample", least=0)

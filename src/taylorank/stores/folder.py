@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from taylorank.data import Ids
+from taylorank.data.panics import without_panics
 from taylorank.output import atomic_folder
 from taylorank.stores.catalogue import Catalogue, Side
 from taylorank.stores.settings import Settings
@@ -34,7 +35,8 @@ def export_folder(
     }
     with atomic_folder(target, replaces=DESCRIPTION if settings.overwrite else None) as folder:
         (folder / DESCRIPTION).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-        yield folder
+        with without_panics():
+            yield folder
 
 
 def id_column(ids: Ids) -> Any:

@@ -50,7 +50,7 @@ def build(model: Neural, data: Interactions, *, device: str, popularity: NDArray
 def _backbone(model: Neural, data: Interactions, options: Mapping[str, Any]) -> backbones.Backbone:
     cosines = {} if model.temperature is None else {"temperature": model.temperature, "similarity": "cosine"}
     sparse = {"sparse": True} if model.optimizer == SPARSE else {}
-    generator = torch.Generator().manual_seed(model.random_state)
+    generator = torch.Generator().manual_seed(int(model.random_state))
     return backbones.get(model.backbone).build(
         data, factors=model.factors, generator=generator, **cosines, **sparse, **options
     )

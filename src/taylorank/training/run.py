@@ -141,7 +141,7 @@ def _tensors(arrays: dict[str, NDArray[Any]]) -> dict[str, torch.Tensor]:
 def make_loop(model: Neural, parts: Parts, data: Interactions, device: str) -> Loop:
     """Return what trains: steps of first or of second order."""
     if model.optimizer != SECOND_ORDER:
-        generator = torch.Generator(device).manual_seed(model.random_state)
+        generator = torch.Generator(device).manual_seed(int(model.random_state))
         return FirstOrder(parts, make_feed(model, parts, data, device), recipe_of(model), generator=generator)
     return SecondOrder(
         parts,
@@ -208,7 +208,7 @@ def _own_randomness(model: Neural, device: str) -> Iterator[None]:
     """Dropout draws from torch's global state; leave the caller's as it was."""
     devices: list[Any] = [torch.cuda.current_device()] if device == "cuda" else []
     with torch.random.fork_rng(devices):
-        torch.manual_seed(model.random_state)
+        torch.manual_seed(int(model.random_state))
         yield
 
 

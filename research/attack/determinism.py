@@ -1,0 +1,155 @@
+"""The same bits twice: for any number of threads and CPUs, hash seed, size of the blocks of a file, and SIMD level.
+
+A case is a piece of work whose result is known by its digest. It is done here, and once more in a process that differs
+in what must not matter. Kernels that promise the same bits at every SIMD level are compared level by level.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import subprocess
+import sys
+import warnings
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import taylorank as tr
+from research.attack import Difference
+from research.attack.arrays import WIDTHS, numbers, sparse_rows
+from research.attack.trial import is_sanitized
+from taylorank.data import bytesource, read_interactions
+from taylorank.kernels import backend
+from taylorank.registry import MODELS
+
+ROOT = Path(__file__).resolve().parents[2]
+FACTORS = (3, 16, 64, 96, 160)
+TORCH = ("neural",)  # whose sums depend on its number of threads
+SECONDS = 50.0
+
+
+def attack(seed: int, folder: Path) -> str:
+    """Do one piece of work twice."""
+    rng = np.random.default_rng(seed)
+    if rng.random() < 0.6:
+        return _levels(rng)
+    here, there = digest(seed), _elsewhere(seed)
+    if here != there:
+        raise Difference(f"{describe(seed)}: {here[:12]} here, {there[:12]} with {_surroundings(seed)}")
+    return "result"
+
+
+def digest(seed: int) -> str:
+    """Return the digest of what a model finds, or of what is read from a file."""
+    rng = np.random.default_rng([seed, 1])
+    warnings.simplefilter("ignore")
+    if rng.random() < 0.3:
+        return _digest_of_reading(rng)
+    data, model = _data(rng), _model(rng)
+    ids, scores = model.fit(data).recommend(data.user_ids[:50], n=7)
+    measured = tr.evaluate(model, data, k=5, seen=None)
+    parts = [getattr(model, side, None) for side in ("user_factors", "item_factors")]
+    folded = model.fold_in(data).recommend(data.user_ids[:9], n=3) if hasattr(model, "fold_in") else ()
+    return _digest([*(part for part in parts if part is not None), ids, scores, *folded, repr(measured)])
+
+
+def describe(seed: int) -> str:
+    """Return in words what the work of a seed is."""
+    rng = np.random.default_rng([seed, 1])
+    if rng.random() < 0.3:
+        return "reading"
+    _data(rng)
+    return repr(_model(rng))[:120]
+
+
+def _data(rng: np.random.Generator) -> Any:
+    users, items = int(rng.choice([200, 700])), int(rng.choice([170, 500]))
+    return tr.planted(users, items, interactions=12 * users, random_state=int(rng.integers(100)))
+
+
+def _model(rng: np.random.Generator) -> Any:
+    kind = MODELS[str(rng.choice([name for name in MODELS if name not in TORCH]))]
+    known = inspect.signature(kind).parameters
+    given: dict[str, Any] = {"factors": int(rng.choice(FACTORS)), "iterations": 2, "steps": 5, "batch_size": 128}
+    if "teacher" in known:
+        given["teacher"] = tr.RG2(factors=16)
+    return kind(**{name: value for name, value in given.items() if name in known})
+
+
+def _digest_of_reading(rng: np.random.Generator) -> str:
+    rows = [f"u{a},{b},{a * b % 7}" for a, b in rng.integers(0, 90, (400, 2)).tolist()]
+    text = "user,item,strength\n" + "\n".join(rows) + '\n"two\nlines",3,1\n'
+    bytesource.BLOCK_BYTES = int(os.environ.get("ATTACK_BLOCK_BYTES", 1 << 23))
+    data = read_interactions(BytesIO(text.encode()), strength="strength", ids="text")
+    train, test = data.split((0.7, 0.3), seed=1)
+    parts = [data.user_ids, data.by_user.indices, np.asarray(data.strengths)]
+    return _digest([*parts, train.by_user.indices, test.by_user.indices])
+
+
+def _digest(parts: list[Any]) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        plain = part if isinstance(part, str) else repr(part.tolist()) if part.dtype.kind in "OTU" else None
+        found.update(np.ascontiguousarray(part).tobytes() if plain is None else plain.encode())
+    return found.hexdigest()
+
+
+def _surroundings(seed: int) -> dict[str, str]:
+    """Return an environment that must not matter; the same for a seed."""
+    rng = np.random.default_rng([seed, 2])
+    return {
+        "PYTHONHASHSEED": str(rng.integers(1, 1000)),
+        "TAYLORANK_NUM_THREADS": str(rng.choice([1, 2, 5, 64])),
+        "ATTACK_BLOCK_BYTES": str(rng.choice([7, 100, 5000])),
+        "ATTACK_CPUS": str(rng.choice(["first", "last", "all"])),
+    }
+
+
+def _elsewhere(seed: int) -> str:
+    around = _surroundings(seed)
+    cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    code = f"from research.attack.determinism import digest\nprint(digest({seed}))"
+    words = [sys.executable, "-c", code]
+    if cpus and around["ATTACK_CPUS"] != "all":  # before NumPy is loaded: BLAS counts them then
+        one = cpus[0] if around["ATTACK_CPUS"] == "first" else cpus[-1]
+        words[2] = f"import os\nos.sched_setaffinity(0, {{{one}}})\n{code}"
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run(
+        words, cwd=ROOT, env={**environment, **around}, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    if done.returncode:
+        raise Difference(f"{describe(seed)} fails elsewhere: {done.stderr.strip()[-200:]}")
+    return done.stdout.strip()
+
+
+def _levels(rng: np.random.Generator) -> str:
+    """Sums of gathered rows and scores of pairs at every SIMD level; lists at those with fused multiply-add."""
+    if backend.native is None:
+        return "refused"
+    (indptr, indices, columns), width = sparse_rows(rng), int(rng.choice(WIDTHS))
+    dtype = np.dtype(str(rng.choice(["float32", "float64"])))
+    items, users = numbers(rng, (columns, width), dtype), numbers(rng, (len(indptr) - 1, width), dtype)
+    threads = 1 if is_sanitized() else int(rng.choice([1, 3, 8]))
+    sums, scores, lists = set(), set(), set()
+    for level in backend.native.simd_levels():
+        out, of_pairs = np.empty_like(users), np.empty(len(indices), dtype=dtype)
+        backend.native.gather_sum(indptr, indices, items, None, out, level, threads)
+        backend.native.nonzero_scores(indptr, indices, users, items, of_pairs, level, threads)
+        sums.add(out.tobytes())
+        scores.add(of_pairs.tobytes())
+        if level != "baseline":
+            lists.add(_lists(users.astype(np.float32), items.astype(np.float32), level, threads))
+    if max(len(sums), len(scores), len(lists)) > 1:
+        raise Difference(f"levels differ: {users.shape} and {items.shape} of {dtype}")
+    return "result"
+
+
+def _lists(users: Any, items: Any, level: str, threads: int) -> bytes:
+    ids, scores = np.empty((len(users), 4), dtype=np.int64), np.empty((len(users), 4), dtype=np.float32)
+    panels = backend.native.ItemPanels(items, None, level, threads)  # type: ignore[union-attr]
+    backend.native.top_k(users, panels, None, None, None, None, None, ids, scores, threads)  # type: ignore[union-attr]
+    return ids.tobytes() + scores.tobytes()

@@ -1,0 +1,44 @@
+"""The page of reliability: the figures of the record, and tests that are there."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from research.pages.reliability import parts, table
+from research.places import HERE
+
+FOUND = {
+    "command": "python -m research.attack kills",
+    "commit": "0123456789abcdef",
+    "machine": {"cpu": "A", "cores": 2},
+    "says": "Kills.",
+    "tried": 1234,
+    "result": 1230,
+    "refused": 0,
+    "skipped": 5,
+    "crash": 1,
+    "hang": 2,
+    "exception": 0,
+    "difference": 3,
+    "seconds": 61.4,
+    "parts": {"kills of save": 2000},
+    "measures": {"server MiB": {"first": 100.0, "highest": 120.5, "last": 110.0}},
+    "faults": [],
+}
+
+
+def test_the_table_has_every_figure():
+    lines = table({"kills": FOUND}).splitlines()
+    assert lines[2] == "| **kills**: Kills. | 1,234 | 1 | 2 | 0 | 3 | 5 | 61 |"
+    assert lines[-1] == "- kills: `python -m research.attack kills`, commit 0123456789ab; A, 2 cores"
+    assert "| kills | kills of save | 2,000 |" in parts({"kills": FOUND})
+    assert "| kills | server MiB | first 100, highest 120.5, last 110 |" in parts({"kills": FOUND})
+
+
+def test_every_test_that_the_page_names_is_there():
+    named = re.findall(r"`(tests/\S+\.py)::(test_\w+)`", (HERE.docs / "reliability.md").read_text(encoding="utf-8"))
+    assert len(named) > 30
+    for file, name in named:
+        tree = ast.parse((HERE.root / file).read_text(encoding="utf-8"))
+        assert name in {one.name for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)}, f"{file}::{name}"
