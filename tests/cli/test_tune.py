@@ -17,7 +17,7 @@ def log(tmp_path):
 
 
 def test_tune_writes_model_trials_and_json(log, tmp_path, capsys):
-    out, file, report = tmp_path / "m.tr", tmp_path / "new" / "trials.jsonl", tmp_path / "tuning.json"
+    out, file, report = tmp_path / "m.tr", tmp_path / "trials.jsonl", tmp_path / "tuning.json"
     command = ("tune", str(log), "--model", "rg2", "--trials", "3", "--metric", "recall@5")
     command += ("--out", str(out), "--file", str(file), "--json", str(report))
     assert run(*command) == 0
@@ -128,3 +128,10 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, words, log, tmp_path, 
 def test_help_has_an_example(capsys):
     run("tune", "--help")
     assert "Example: taylorank tune ml-1m" in capsys.readouterr().out
+
+
+def test_a_file_of_trials_in_a_folder_that_is_not_there(log, tmp_path, capsys):
+    nowhere = tmp_path / "nope"
+    assert run("tune", str(log), "--model", "itemknn", "--trials", "1", "--file", str(nowhere / "x")) == 2
+    assert f"there is no folder {nowhere}; make it" in capsys.readouterr().err
+    assert not nowhere.exists()

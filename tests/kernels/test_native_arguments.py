@@ -8,6 +8,9 @@ import sys
 import numpy as np
 import pytest
 
+from taylorank import kernels
+from taylorank.data.csr import CSR
+
 native = pytest.importorskip("taylorank.kernels._native", reason="the native kernels are not built")
 
 LEVEL = native.simd_levels()[0]
@@ -44,6 +47,15 @@ def calls():
         lambda a, t: native.top_k(a[0], panels, *a[1:], t),
         [floats(2, 4), floats(3), floats(3), np.ones(3, dtype=np.uint8), POINTERS, PLACES, ids, scores],
     )
+    offsets, moments = floats(2), [floats(2, 4) for _ in range(5)]
+    yield "softmax_columns", lambda a, t: native.SoftmaxColumns(*a, LEVEL, t), [floats(3, 4), floats(3)]
+    columns = native.SoftmaxColumns(floats(3, 4), floats(3), LEVEL, 1)
+    yield (
+        "softmax_sums",
+        lambda a, t: native.softmax_sums(a[0], a[1], columns, 1.0, a[2], a[3], t),
+        [floats(2, 4), offsets, floats(2), floats(2, 4)],
+    )
+    yield "unit_adam", lambda a, t: native.unit_adam(*a, 0.1, 1e-8, 0.9, 0.99, LEVEL, t), moments
     yield "top_k_scores", lambda a, t: native.top_k_scores(*a, LEVEL, t), [floats(2, 3), ids, scores]
     yield (
         "row_solve",
@@ -81,6 +93,48 @@ def test_arrays_that_a_processor_may_not_read(name):
         if array.itemsize > 1:
             with pytest.raises(ValueError, match="an array is not aligned"):
                 call([*arrays[:place], misaligned(array), *arrays[place + 1 :]], 1)
+
+
+def test_half_of_the_seen_items_is_refused():
+    call, arrays = CALLS["top_k"]
+    for missing in (4, 5):
+        with pytest.raises(ValueError, match="seen has one of its two parts only"):
+            call([None if place == missing else array for place, array in enumerate(arrays)], 1)
+
+
+@pytest.mark.parametrize("huge", [2**62, 2**63 - 1])
+def test_pieces_of_any_size(huge):
+    rows, out = floats(2, 3), np.zeros((2, 3), dtype=np.float32)
+    for pieces in ({"chunk_items": huge}, {"band_rows": huge}):
+        native.gather_sum(POINTERS, PLACES, rows, None, out, LEVEL, 2, **pieces)
+        assert (out == 1).all()
+        out[:] = 0
+    panels = native.ItemPanels(rows, None, LEVEL, 1)
+    ids, scores = np.zeros((2, 1), dtype=np.int64), floats(2, 1)
+    native.top_k(rows, panels, None, None, None, None, None, ids, scores, 2, tile_users=huge)
+    assert (scores == 3).all()
+
+
+def test_public_kernels_copy_what_is_misaligned():
+    rng = np.random.default_rng(0)
+    rows = CSR(misaligned(POINTERS), misaligned(PLACES), None, 2)
+    factors = rng.standard_normal((2, 5))
+    np.testing.assert_array_equal(kernels.gather_sum(rows, misaligned(factors)), factors)
+    np.testing.assert_allclose(kernels.gram(misaligned(factors)), factors.T @ factors)
+    assert kernels.top_k(misaligned(factors), misaligned(factors), k=1, seen=rows)[0].tolist() == [[1], [0]]
+    np.testing.assert_allclose(kernels.inverse(misaligned(np.eye(3) * 2)), np.eye(3) / 2)
+
+
+@pytest.mark.parametrize("bits", [0x7FC00000, 0x7FC00001, 0x7FC00155, 0xFFFFFFFF])
+@pytest.mark.parametrize("level", native.simd_levels())
+def test_what_is_no_number_stays_none_in_softmax_sums(bits, level):
+    rows = floats(1, 2)
+    rows.view(np.uint32)[0, 0] = bits
+    columns = native.SoftmaxColumns(floats(3, 2), floats(3), level, 1)
+    totals, sums = floats(1), floats(1, 2)
+    native.softmax_sums(rows, floats(1), columns, 1.0, totals, sums, 1)
+    assert np.isnan(totals).all()
+    assert np.isnan(sums).all()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of address space")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
-from fitted import small
+from fitted import CLOSED_FORM, small
 from scipy import sparse
 
 import taylorank as tr
 from taylorank.data.units import in_units
-from taylorank.errors import DataError, ParameterError
+from taylorank.errors import DataError, ParameterError, TaylorankError
 from taylorank.objectives.rg import proposal
 from taylorank.registry import MODELS
 
@@ -110,3 +112,18 @@ def test_strengths_that_no_unit_suits_are_refused(clicks):
         small("rg2").fit(sparse.csr_array(apart))
     data = tr.Interactions.from_matrix(sparse.csr_array(clicks))
     assert in_units(data, 1.0) is data
+
+
+@pytest.mark.parametrize("name", CLOSED_FORM)
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_explanations_of_strengths_at_the_ends_of_the_range_are_numbers(name, scale, clicks):
+    if name == "ease" and scale > 1:  # refused, see above
+        return
+    found = small(name).fit(sparse.csr_array(clicks * scale)).explain(0, 3)
+    assert np.isfinite(found.score)
+    assert np.isfinite(found.base)
+    assert np.isfinite(found.contributions).all()
+    mixed = clicks.copy()
+    mixed[0, np.flatnonzero(clicks[0])[0]] = 1e30
+    with contextlib.suppress(TaylorankError):
+        assert np.isfinite(small(name).fit(sparse.csr_array(mixed)).explain(0, 3).score)

@@ -72,6 +72,8 @@ def tune(
     on_device(model_named(model), device)  # a wrong name or device is found before the data is read
     if not 0 < valid < 1:
         raise ParameterError(f"--valid {valid} is not a share", "give a number between 0 and 1, such as 0.1")
+    if file is not None and not file.parent.is_dir():  # trials that were kept are not there: the name is wrong
+        raise ParameterError(f"--file {file}: there is no folder {file.parent}", "make it, or name another file")
     console = text_console(quiet, json)
     with writable(file, out, json):
         interactions = open_data(data, cleaning=cleaning, **options.given())
