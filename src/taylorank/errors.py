@@ -60,6 +60,10 @@ class NotFittedError(TaylorankError, AttributeError):
     """A model was used before `fit`."""
 
 
+class MissingMethodError(TaylorankError, AttributeError):
+    """A method that this kind of model does not have."""
+
+
 class TrainingError(TaylorankError, ArithmeticError):
     """Training diverged: the loss is no longer a number."""
 

@@ -25,7 +25,7 @@ from taylorank.models.recommender import Recommender
 from taylorank.output import atomic_path, output_folder
 from taylorank.ranking import Oracle, Rankable, evaluate, regret
 from taylorank.selection import Choice, tune
-from taylorank.selection.spaces import Space
+from taylorank.selection.ranges import Space
 
 # Each model has as many settings to choose from as the others: three parameters, rank among them, and 24 settings. RG
 # gets its 24 from the paths of three fits; on large data `tune` looks at the most promising of them.

@@ -16,6 +16,7 @@ from taylorank.kernels.arrays import to_device, to_numpy
 from taylorank.kernels.dispatch import is_tensor
 from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.histories import over_items
+from taylorank.models.missing import check_missing
 from taylorank.models.parameters import parameters_of, set_parameters
 from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking import Explanation, Ranker, explain, recommend
@@ -78,6 +79,7 @@ class Recommender:
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("_tensors", {}):
             return self._learned(name)
+        check_missing(self, name)
         return object.__getattribute__(self, name)  # raises what a property has raised
 
     def __delattr__(self, name: str) -> None:

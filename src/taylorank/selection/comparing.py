@@ -29,7 +29,7 @@ from taylorank.selection.comparison import Comparison
 from taylorank.selection.contenders import Contender, Models, contenders
 from taylorank.selection.one_run import POPULARITY_CUTOFF, Plan, Run, make_plan, run_one, tested
 from taylorank.selection.per_user import PerUser, Place, kept_path, load_per_user, running_path, save_per_user
-from taylorank.selection.spaces import Space, cut_lines
+from taylorank.selection.spaces import cut_lines
 from taylorank.selection.summary import summarise
 from taylorank.torch_extra import on_device
 
@@ -57,7 +57,7 @@ def compare(
     seconds: float | None = None,
     metrics: str | Sequence[str] | None = None,
     k: int | Sequence[int] = (10, 20),
-    spaces: Mapping[str, Space] | None = None,
+    spaces: Mapping[str, Mapping[str, Any]] | None = None,
     file: Place | None = None,
     per_user: bool = False,
     name: str | None = None,

@@ -21,7 +21,8 @@ from taylorank.kernels import ItemVectors
 from taylorank.models.factor import FactorModel
 from taylorank.models.recommender import Recommender
 from taylorank.ranking import Ranker, Vectors
-from taylorank.selection.spaces import SPACES, Space
+from taylorank.selection.ranges import Space
+from taylorank.selection.spaces import SPACES
 
 
 @dataclass(eq=False, repr=False)

@@ -15,7 +15,7 @@ from taylorank.data import Interactions
 from taylorank.errors import ParameterError, in_one_line
 from taylorank.models.recommender import Recommender
 from taylorank.selection.judge import Judge, ShortlistJudge
-from taylorank.selection.spaces import Space
+from taylorank.selection.ranges import Space
 from taylorank.selection.trials import Key, Trial, append_trial, key_of
 
 FEW_FITS = 5  # fewer say little about a space

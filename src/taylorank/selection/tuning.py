@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +21,8 @@ from taylorank.selection.advice import advise, budget_lines
 from taylorank.selection.attempt import fit_steps
 from taylorank.selection.judge import Judge
 from taylorank.selection.path_search import path_search
-from taylorank.selection.spaces import Space, check_space, cut_lines, cut_model, default_space, described, largest_rank
+from taylorank.selection.ranges import read_space
+from taylorank.selection.spaces import check_space, cut_lines, cut_model, default_space, described, largest_rank
 from taylorank.selection.study import Budget, Study
 from taylorank.selection.trial_search import trial_search
 from taylorank.selection.trials import Trial, open_trials
@@ -76,7 +77,7 @@ def tune(
     valid: Interactions,
     *,
     metric: str = "ndcg@10",
-    space: Space | None = None,
+    space: Mapping[str, Any] | None = None,
     trials: int | None = None,
     seconds: float | None = None,
     random_state: int = 0,
@@ -94,7 +95,8 @@ def tune(
     model
         A model (its other parameters stay as they are), its class, or its name in the registry.
     space
-        {parameter: Range or Choice}; `SPACES` has a default for each model.
+        {parameter: `tr.Choice((8, 16))` (or a plain list), `tr.Range(0.1, 10, log=True)` or `tr.Int(8, 512)`};
+        `selection.SPACES` has a default for each model.
     trials, seconds
         The budget: at most so many fits, at most so long (`refit` counts in). A fit that the seconds cut off
         counts with the best state that it reached; one that has none on the way is ended, but for the first.
@@ -128,7 +130,7 @@ def tune(
     judge = Judge(choosing_metric(metric), valid, seen, fold_in)
     if not judge.users:
         raise DataError("the validation data has no interactions", "split with a larger share for validation")
-    chosen = default_space(name, base) if space is None else dict(space)
+    chosen = default_space(name, base) if space is None else read_space(space)
     check_space(chosen, base)
     budget = Budget(DEFAULT_TRIALS if trials is None and seconds is None else trials, seconds)
     cut = cut_lines(chosen, base, train)
