@@ -9,7 +9,9 @@ import copy
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +27,14 @@ def require_torch() -> None:
     """Raise an error that says what to install if torch is missing."""
     if importlib.util.find_spec("torch") is None:
         raise MissingExtraError("torch is not installed", f"pip install 'taylorank[torch]'{CPU_BUILD}")
+
+
+@contextmanager
+def without_torch_warnings() -> Iterator[None]:
+    """Keep to itself what torch has to say about torch, such as its deprecations; warnings of others pass."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"torch(\.|$)")
+        yield
 
 
 def import_with_torch(place: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def merge(*parts: Interactions | Iterable[Interactions], duplicates: Duplicates 
 
 def _listed(given: tuple[Interactions | Iterable[Interactions], ...]) -> list[Interactions]:
     """Return the parts of merge(a, b) and of merge([a, b])."""
-    first = given[0] if len(given) == 1 else given
+    first: Any = given[0] if len(given) == 1 else given
     parts = [first] if isinstance(first, Interactions) else list(first) if isinstance(first, Iterable) else [first]
     strange = next((part for part in parts if not isinstance(part, Interactions)), None)
     if strange is not None or not parts:

@@ -19,6 +19,7 @@ from taylorank.models.histories import over_items
 from taylorank.models.missing import check_missing
 from taylorank.models.parameters import parameters_of, set_parameters
 from taylorank.models.training_record import TrainingRecord
+from taylorank.progress import Show
 from taylorank.ranking import Explanation, Ranker, explain, recommend
 from taylorank.ranking.cold import Cold
 from taylorank.torch_extra import on_device, torch_device
@@ -101,7 +102,9 @@ class Recommender:
         other._drop_ranker()
         return other
 
-    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+    def fit(
+        self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
+    ) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
         raise AttributeError(f"{type(self).__name__} cannot be fitted")
 
