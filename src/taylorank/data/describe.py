@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.data.interactions import Interactions, Step
+from taylorank.data.interactions import Interactions
+from taylorank.data.steps import Step
 
 _FIRST_PLAUSIBLE_SECOND = 100_000_000  # March 1973; smaller numbers are positions, not times
 

@@ -75,12 +75,13 @@ def fit_factors(
 
 
 @on_own_threads
-def partial_fit_factors(self: Model, data: Any, *, sweeps: int = 1) -> Model:
+def partial_fit_factors(self: Model, data: Any, y: None = None, *, sweeps: int = 1) -> Model:
     """Update the model with more data: new users, new items, more of known ones; a fit from scratch is not needed.
 
     The data is merged with what was there (of repeated pairs the new one counts), everything that the objective
     derives from it (proposal q, context weights, popularity) is computed anew over all of it, λ stays; then `sweeps`
-    exact sweeps begin from the item factors (new items from 0), and the users are folded in once more.
+    exact sweeps begin from the item factors (new items from 0), and the users are folded in once more. `y` is there for
+    scikit-learn, and not used.
     """
     model: Any = self
     check_whole(sweeps, "sweeps")

@@ -15,6 +15,7 @@ from taylorank.errors import NotFittedError
 from taylorank.kernels.arrays import to_device, to_numpy
 from taylorank.kernels.dispatch import is_tensor
 from taylorank.kernels.thread_limit import on_own_threads
+from taylorank.models import scikit
 from taylorank.models.histories import over_items
 from taylorank.models.missing import check_missing
 from taylorank.models.parameters import parameters_of, set_parameters
@@ -40,6 +41,9 @@ class Recommender:
     history_: list[dict[str, float]]  # of fits that go step by step
     # Learned attributes that a file keeps, with their axes: "users", "items", or a name of the model's own.
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    score, predict, __sklearn_tags__ = scikit.score, scikit.predict, scikit.sklearn_tags
+    n_features_in_ = property(scikit.columns_seen)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
