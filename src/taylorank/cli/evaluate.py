@@ -102,7 +102,7 @@ def evaluate(
             write_json(_document(found, settings | {"confidence": confidence, "resamples": resamples}), json, console)
         if per_user is not None:
             with atomic_path(per_user) as temporary:
-                found.to_frame().write_parquet(temporary)
+                found.to_frame("polars").write_parquet(temporary)
             console.print(f"written: {per_user}")
 
 

@@ -176,6 +176,12 @@ class Interactions:
 
         return interactions_table(self, library)
 
+    def _repr_html_(self) -> str:
+        """Return sizes, spreads and the record of cleaning for notebooks."""
+        from taylorank.data.html import data_html
+
+        return data_html(self)
+
     def core(self, k: int | None = None, *, users: int | None = None, items: int | None = None) -> Interactions:
         """Keep the largest part where every user and every item has at least k interactions (k-core).
 

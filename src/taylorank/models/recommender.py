@@ -11,18 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import Ids, Interactions, read_interactions
+from taylorank.data.frames import AsFrame
 from taylorank.errors import NotFittedError
 from taylorank.kernels.arrays import to_device, to_numpy
 from taylorank.kernels.dispatch import is_tensor
 from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models import scikit
 from taylorank.models.histories import over_items
+from taylorank.models.html import model_html
 from taylorank.models.missing import check_missing
 from taylorank.models.parameters import parameters_of, set_parameters
 from taylorank.models.training_record import TrainingRecord
 from taylorank.progress import Show
 from taylorank.ranking import Explanation, Ranker, explain, recommend
 from taylorank.ranking.cold import Cold
+from taylorank.ranking.list_table import list_table
 from taylorank.torch_extra import on_device, torch_device
 
 Lists = tuple[NDArray[Any], NDArray[np.float32]]
@@ -44,6 +47,7 @@ class Recommender:
 
     score, predict, __sklearn_tags__ = scikit.score, scikit.predict, scikit.sklearn_tags
     n_features_in_ = property(scikit.columns_seen)
+    _repr_html_ = model_html
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -182,7 +186,8 @@ class Recommender:
         exclude: Sequence[Any] | None = None,
         cold: Cold | None = None,
         device: str | None = None,
-    ) -> Lists:
+        as_frame: AsFrame = False,
+    ) -> Any:
         """Return the ids of the n best items of each user and their scores, (len(users), n).
 
         Items the user has in `seen` (the training data by default) are left out; `items` allows only these,
@@ -194,9 +199,11 @@ class Recommender:
         raises and names them. By default unknown users are an error, and known users
         without history get the popular items.
 
-        `device` is where to rank this once, in place of the model's own `device`, if it has one.
+        `device` is where to rank this once, in place of the model's own `device`, if it has one. `as_frame` gives a
+        table of user, rank, item and score, without padding: "polars", "pandas", "pyarrow", or True for the one in use.
         """
-        return recommend(self.placed_on(device), users, n, seen=seen, items=items, exclude=exclude, cold=cold)
+        lists = recommend(self.placed_on(device), users, n, seen=seen, items=items, exclude=exclude, cold=cold)
+        return lists if as_frame is False else list_table(users, lists, as_frame)
 
     @on_own_threads
     def explain(self, user: Any, item: Any, n: int | None = 10) -> Explanation:
