@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections import Counter
 from typing import Any
 
 from taylorank.metrics import split_metric
@@ -71,8 +72,8 @@ def convergence(record: Record, series: list[Series], *, against: str) -> Spec |
         for point in run.get("convergence") or []
     ]
     if against == "step":
-        many = {row["model"] for row in rows if row["step"] > 1}
-        rows = [row for row in rows if row["model"] in many]
+        watched = Counter(row["model"] for row in rows)  # a fit in one step has nothing to show on this axis
+        rows = [row for row in rows if watched[row["model"]] > 1]
         title = "sweeps, or passes over the data"
     else:
         title = "seconds of fitting"
@@ -133,7 +134,7 @@ def tuning(record: Record, series: list[Series]) -> Spec | None:
     alt = _altair()
 
     name = metric_label(record["settings"]["primary"])
-    x = alt.X("trial:Q", title="trials", axis=alt.Axis(tickMinStep=1, format="d"), scale=alt.Scale(zero=False))
+    x = alt.X("trial:Q", title="trials", axis=alt.Axis(tickMinStep=1, format=",d"), scale=alt.Scale(zero=False))
     chart = _lines(rows, series, x, f"best {name} so far", interpolate="step-after")
     return _spec(chart, f"Best {name} on validation data after each trial")
 
@@ -194,7 +195,7 @@ def _dash(series: list[Series]) -> Any:
 
 def _log_x(field: str, title: str, values: list[float]) -> Any:
     alt = _altair()
-    axis = alt.Axis(format="~g", values=log_ticks(min(values), max(values)))
+    axis = alt.Axis(format=",~r", values=log_ticks(min(values), max(values)))
     return alt.X(field, title=title, scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from taylorank.data import Interactions, merge
+from taylorank.data.frames import Library, frame_of
 from taylorank.deprecation import renamed
 from taylorank.errors import DataError, ParameterError
 from taylorank.metrics import choosing_metric
@@ -22,6 +23,7 @@ from taylorank.selection.attempt import fit_steps
 from taylorank.selection.judge import Judge
 from taylorank.selection.path_search import path_search
 from taylorank.selection.ranges import read_space
+from taylorank.selection.shown import trial_columns, tuning_chart, tuning_html, tuning_text
 from taylorank.selection.spaces import check_space, cut_lines, cut_model, default_space, described, largest_rank
 from taylorank.selection.study import Budget, Study
 from taylorank.selection.trial_search import trial_search
@@ -32,7 +34,7 @@ DEFAULT_TRIALS = 20
 Status = Literal["complete", "interrupted"]
 
 
-@dataclass
+@dataclass(repr=False)
 class Tuning:
     """The result of `tune`: the best parameters, the model fitted with them, and how they were found.
 
@@ -63,6 +65,23 @@ class Tuning:
     def fits(self) -> int:
         """How many fits the trials needed: the points of one path share a fit."""
         return len({trial.fit for trial in self.trials})
+
+    def __str__(self) -> str:
+        """Return the result on one screen: what was chosen, what it is worth, the best trials, the advice."""
+        return tuning_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tuning_html(self)
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Return the trials as a table, in their order: a column for each parameter, then value, users, seconds, …"""
+        return frame_of(trial_columns(self), library)
+
+    def plot(self) -> Any:
+        """Return a chart (altair) of the trials and the best value so far; needs the extra [report]."""
+        return tuning_chart(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the model, as JSON holds it."""
