@@ -36,7 +36,7 @@ def forest(record: Record, series: list[Series]) -> Spec | None:
         return None
     y = alt.Y("model:N", sort=[row["model"] for row in rows], title=None, axis=alt.Axis(grid=False, labelLimit=130))
     base = alt.Chart(_data(rows)).encode(y=y, color=_colour(series), tooltip=_tooltip("model", "mean", "low", "high"))
-    x = alt.X("low:Q", title=metric_label(metric), scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    x = alt.X("low:Q", title=metric_label(metric), scale=_whole_marks(), axis=alt.Axis(tickCount=5))
     lines = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
     points = base.mark_point(filled=True, size=90, opacity=1).encode(x="mean:Q", shape=_shape(series))
     return _spec(lines + points, f"{metric_label(metric)} of every model with its interval", height=34 * len(rows))
@@ -58,7 +58,7 @@ def trade_off(record: Record, series: list[Series]) -> Spec | None:
     tooltip = _tooltip("model", "seconds", "mean", "low", "high")
     x = _log_x("seconds:Q", "seconds to fit", [row["seconds"] for row in rows])
     base = alt.Chart(_data(rows)).encode(x=x, color=_colour(series), tooltip=tooltip)
-    y = alt.Y("low:Q", title=metric_label(metric), scale=alt.Scale(zero=False))
+    y = alt.Y("low:Q", title=metric_label(metric), scale=_whole_marks())
     lines = base.mark_rule(strokeWidth=1.5).encode(y=y, y2="high:Q")
     points = base.mark_point(filled=True, size=110, opacity=1).encode(y="mean:Q", shape=_shape(series))
     return _spec(lines + points, f"{metric_label(metric)} against seconds to fit")
@@ -191,6 +191,11 @@ def _dash(series: list[Series]) -> Any:
     alt = _altair()
 
     return alt.StrokeDash("model:N", scale=_scale(series, [one.dash for one in series]), legend=None)
+
+
+def _whole_marks() -> Any:
+    """A scale with room at its ends, so that no interval and no symbol is cut."""
+    return _altair().Scale(zero=False, padding=8)
 
 
 def _log_x(field: str, title: str, values: list[float]) -> Any:

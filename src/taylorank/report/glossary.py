@@ -12,6 +12,7 @@ METRICS = {
     "recall": "the share of the items that the user took that the list has",
     "recall_min": "the hits over the most hits that the list has room for",
     "precision": "the share of the list that the user took",
+    "precision_min": "the hits over the most hits that list and history allow",
     "map": "the mean of the precision at every hit, over all items that the user took",
     "map_min": "the mean of the precision at every hit, over the hits that the list has room for",
     "mrr": "1 / the place of the first hit",
@@ -20,7 +21,9 @@ METRICS = {
     "coverage": "the share of all items that are in any list",
     "novelty": "how rare the recommended items are in the training data",
     "popularity": "how popular the recommended items are in the training data",
+    "gini": "how unequally the lists share out the items: 0 if all come equally often, towards 1 if one takes all",
     "ece": "how far predicted probabilities are from what happened",
+    "ece_width": "the same over bins of equal width",
 }
 ALWAYS = {
     "Seed": "a repetition with another random split of the data; everything is tuned, fitted and tested anew",
@@ -36,5 +39,5 @@ ALWAYS = {
 def glossary(record: Record) -> list[tuple[str, str]]:
     """Return (word, meaning) of the metrics that the report shows, and of the words that every report uses."""
     shown = dict.fromkeys(split_metric(metric)[0] for metric in record["settings"]["metrics"])
-    metrics = [(f"{metric_label(name)}@k", METRICS[name]) for name in shown if name in METRICS]
+    metrics = [(metric_label(name) + ("@k" if name != "auc" else ""), METRICS[name]) for name in shown]
     return [("@k", "of the list of the k best items"), *metrics, *ALWAYS.items()]
