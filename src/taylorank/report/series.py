@@ -44,7 +44,8 @@ class Series:
         return OUTLINES[self.shape]
 
 
-# Models that have their look in every report; the first eight differ in colour. Others get theirs by their name.
+# Models that have their look in every report; the first eight differ in colour. Others
+# get theirs by their name, unless its colour is taken.
 KNOWN = (
     *("rg2", "ials", "ease", "popularity", "softmax", "implicit-als", "itemknn", "wrmf"),
     *("sampled-rg2", "rgx", "distilled", "bpr", "best possible", "irspack-ials", "sampled-rgx", "released-rg"),
