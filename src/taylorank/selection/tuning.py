@@ -17,6 +17,7 @@ from taylorank.metrics import choosing_metric
 from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
+from taylorank.progress import Show, narrated
 from taylorank.registry import MODELS, model_named
 from taylorank.selection.advice import advise, budget_lines
 from taylorank.selection.attempt import fit_steps
@@ -106,6 +107,7 @@ def tune(
     callback: Callable[[Trial], object] | None = None,
     refit: bool = False,
     device: str | None = None,
+    progress: Show = None,
 ) -> Tuning:
     """Return the parameters in `space` with the highest `metric` on `valid`, fitted to `train`.
 
@@ -135,6 +137,9 @@ def tune(
     device
         "auto", "cpu" or "cuda" in place of the model's own `device`; a model without one computes where it always does.
 
+    progress
+        Where to show how far it is (`taylorank.progress`): by default on a terminal.
+
     Ctrl-C ends the search early; the result then has the status "interrupted".
 
     >>> from taylorank.data import planted
@@ -158,7 +163,8 @@ def tune(
     if file is not None:
         study.file = Path(file)
         study.from_file = open_trials(study.file, _header(name, study))
-    return _searched(study, name, cut)
+    with narrated(f"tuning {name}", progress):
+        return _searched(study, name, cut)
 
 
 def _named(model: Recommender | type[Recommender] | str) -> tuple[str, Recommender]:
