@@ -16,7 +16,7 @@ def completion_of(app: Any) -> Callable[[Shell], None]:
     def completion(shell: Annotated[Shell, Parameter(help="The shell that you use.")], /) -> None:
         """Print the completion script of a shell.
 
-        Example: taylorank completion bash > ~/.local/share/bash-completion/completions/taylorank
+        Example: taylorank completion bash >> ~/.bash_completion
 
         Example: taylorank completion fish > ~/.config/fish/completions/taylorank.fish
         """

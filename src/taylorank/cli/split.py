@@ -45,7 +45,7 @@ def split(
 
     Example: taylorank split ratings.csv --core 5 --out parts
 
-    Example: taylorank split ml-1m --by time --ratios 0.9,0.1 --format parquet --out parts
+    Example: taylorank split ml-1m --by time --ratios 0.9,0.1 --out parts
     """
     console = text_console(quiet)
     shares = _shares(ratios)

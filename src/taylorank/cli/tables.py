@@ -24,7 +24,8 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], console: Con
     unlimited = Console(width=10_000, quiet=True)
     width = Measurement.get(unlimited, unlimited.options, table).maximum
     if width <= console.width or not console.is_terminal:
-        console.print(table, width=width, crop=False, overflow="ignore")
+        wide = Console(width=max(width, console.width), quiet=console.quiet, highlight=False, file=console.file)
+        wide.print(table)
         return
     for row in rows:
         pairs = [f"{name} {cell}" for name, cell in zip(head, row, strict=True) if cell]

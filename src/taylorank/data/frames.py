@@ -35,7 +35,7 @@ def frame_of(columns: Mapping[str, Any], wanted: Any = None) -> Any:
     >>> frame_of({"item": [3, 4], "score": [0.5, 0.25]}, "polars").shape
     (2, 2)
     """
-    library = library_of(wanted)
+    library: Any = library_of(wanted)
     import narwhals as nw
 
     check_fork()
