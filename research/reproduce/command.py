@@ -80,10 +80,10 @@ def reproduce(
             how = {"trials": trials, "epochs": epochs, "file": json, "per_user": per_user, "command": command_line()}
             seeded = range(seed, seed + seeds)
 
-            def run(**more: object) -> Comparison:
-                return run_table(table, data, chosen, seeds=seeded, **how, **more)  # type: ignore[arg-type]
+            def run() -> Comparison:
+                return run_table(table, data, chosen, seeds=seeded, **how)  # type: ignore[arg-type]
 
-            found.insert(0, compared(console, run, total=len(chosen) * seeds))
+            found.insert(0, compared(console, run))
         whole = joined(table, found) if len(found) > 1 else found[0]
         if joint is not None:
             whole.save(joint, per_user=per_user)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from taylorank.selection.best import fit_best
     from taylorank.selection.comparing import compare
     from taylorank.selection.diagnosis import diagnose
+    from taylorank.selection.ranges import Choice, Int, Range
     from taylorank.selection.tuning import tune
     from taylorank.training import Neural
 
@@ -36,15 +37,18 @@ except PackageNotFoundError:  # run from a source tree that was never installed
 
 # Public name → module that holds it; loaded on first use, so that `import taylorank` is quick.
 _HOMES = {
+    "Choice": "taylorank.selection.ranges",
     "Distilled": "taylorank.models",
     "EASE": "taylorank.models",
     "IALS": "taylorank.models",
+    "Int": "taylorank.selection.ranges",
     "Interactions": "taylorank.data",
     "ItemKNN": "taylorank.models",
     "Neural": "taylorank.training",
     "Popularity": "taylorank.models",
     "RG2": "taylorank.models",
     "RGX": "taylorank.models",
+    "Range": "taylorank.selection.ranges",
     "ReleasedRG": "taylorank.models",
     "SampledRG2": "taylorank.models",
     "SampledRGX": "taylorank.models",
@@ -68,11 +72,14 @@ __all__ = [
     "RG2",
     "RGX",
     "WRMF",
+    "Choice",
     "Distilled",
+    "Int",
     "Interactions",
     "ItemKNN",
     "Neural",
     "Popularity",
+    "Range",
     "ReleasedRG",
     "SampledRG2",
     "SampledRGX",

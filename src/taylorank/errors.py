@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import cache
 
 LONGEST = 800  # characters of a cause or of a remedy; values and file names can be of any length
 
@@ -57,7 +58,29 @@ class UnknownIdError(TaylorankError, KeyError):
 
 
 class NotFittedError(TaylorankError, AttributeError):
-    """A model was used before `fit`."""
+    """A model was used before `fit`. Where scikit-learn is in use, it is also of scikit-learn's class of this name."""
+
+    def __new__(cls, *args: str) -> NotFittedError:
+        """Return an error of the class that those who catch it know."""
+        return super().__new__(_known_to_sklearn() if cls is NotFittedError else cls, *args)
+
+
+@cache
+def _joined(theirs: type[Exception]) -> type[NotFittedError]:
+    return type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__, "__reduce__": _plain_not_fitted})
+
+
+def _plain_not_fitted(self: NotFittedError) -> tuple[type[NotFittedError], tuple[str, str]]:
+    return NotFittedError, (self.cause, self.remedy)
+
+
+def _known_to_sklearn() -> type[NotFittedError]:
+    theirs = sys.modules.get("sklearn.exceptions")
+    return NotFittedError if theirs is None else _joined(theirs.NotFittedError)
+
+
+class MissingMethodError(TaylorankError, AttributeError):
+    """A method that this kind of model does not have."""
 
 
 class TrainingError(TaylorankError, ArithmeticError):

@@ -9,12 +9,16 @@ import copy
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from taylorank.errors import MissingExtraError, ParameterError
 
+# What comes by default on Linux holds the libraries of CUDA, which a machine without a GPU has no use for.
+CPU_BUILD = " (without a GPU install torch's CPU build before: much smaller, pytorch.org shows the command)"
 DEVICES = ("auto", "cpu", "cuda")
 Model = TypeVar("Model")
 
@@ -22,7 +26,15 @@ Model = TypeVar("Model")
 def require_torch() -> None:
     """Raise an error that says what to install if torch is missing."""
     if importlib.util.find_spec("torch") is None:
-        raise MissingExtraError("torch is not installed", "pip install 'taylorank[torch]'")
+        raise MissingExtraError("torch is not installed", f"pip install 'taylorank[torch]'{CPU_BUILD}")
+
+
+@contextmanager
+def without_torch_warnings() -> Iterator[None]:
+    """Keep to itself what torch has to say about torch, such as its deprecations; warnings of others pass."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"torch(\.|$)")
+        yield
 
 
 def import_with_torch(place: str) -> Any:
@@ -39,12 +51,30 @@ def uses_cuda(device: str) -> bool:
     """
     if not isinstance(device, str) or device not in DEVICES:
         raise ParameterError(f"device={device!r} is unknown", f"choose from {', '.join(DEVICES)}")
-    driver = Path("/dev/nvidiactl").exists() or sys.platform == "win32"
+    driver = has_driver()
     there = driver and importlib.util.find_spec("torch") is not None
     there = there and importlib.import_module("torch").cuda.is_available()
     if device == "cuda" and not there:
-        raise ParameterError("there is no CUDA device", "choose device='cpu'")
+        raise no_cuda(driver=driver)
     return there and device != "cpu"
+
+
+def has_driver() -> bool:
+    """Return whether this machine can have a CUDA device at all."""
+    return Path("/dev/nvidiactl").exists() or sys.platform == "win32"
+
+
+def no_cuda(*, driver: bool) -> ParameterError:
+    """Return the error of a CUDA device that is asked for and not there, with the reason where it is known."""
+    if driver and importlib.util.find_spec("torch") is None:
+        return ParameterError("a CUDA device needs torch, which is not installed", "pip install 'taylorank[torch]'")
+    if driver and importlib.import_module("torch").version.cuda is None:
+        version = importlib.import_module("torch").__version__
+        return ParameterError(
+            f"torch {version} is a build for the CPU, which sees no CUDA device",
+            "install its CUDA build (pytorch.org shows the command), or choose device='cpu'",
+        )
+    return ParameterError("there is no CUDA device", "choose device='cpu'")
 
 
 def torch_device(device: str) -> str | None:

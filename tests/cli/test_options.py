@@ -16,15 +16,21 @@ from taylorank.cli import (
     demo,
     diagnose,
     evaluate,
+    explain,
     export,
     fit,
+    fold_in,
     recommend,
     report,
     serve,
+    similar,
+    split,
     train,
     tune,
+    update,
 )
 from taylorank.cli import run as run_command
+from taylorank.cli.completion import completion_of
 from tests.cli.command import run
 
 COMMANDS = {
@@ -40,6 +46,12 @@ COMMANDS = {
     ("diagnose",): diagnose.diagnose,
     ("serve",): serve.serve,
     ("demo",): demo.demo,
+    ("split",): split.split,
+    ("update",): update.update,
+    ("fold-in",): fold_in.fold_in,
+    ("similar",): similar.similar,
+    ("explain",): explain.explain,
+    ("completion",): completion_of(None),
     ("datasets", "list"): datasets.list_,
     ("datasets", "get"): datasets.get,
     ("datasets", "stats"): datasets.stats,
@@ -74,7 +86,7 @@ def help_of(hint) -> str:
 
 def test_all_commands_are_here(capsys):
     run("--help")
-    listed = set(re.findall(r"^│ (\w+) ", capsys.readouterr().out, re.MULTILINE))
+    listed = set(re.findall(r"^│ (\w[\w-]*) ", capsys.readouterr().out, re.MULTILINE))
     run("datasets", "--help")
     of_datasets = set(re.findall(r"^│ (\w+) ", capsys.readouterr().out, re.MULTILINE))
     assert {words[0] for words in COMMANDS} == listed
@@ -100,7 +112,7 @@ def test_json_is_a_file_and_says_the_same(words):
 def test_every_command_can_be_quiet_and_calls_a_seed_a_seed(words):
     names = annotations(COMMANDS[words])
     assert "random_state" not in names
-    assert "quiet" in names
+    assert "quiet" in names or words == ("completion",)
 
 
 @every_command

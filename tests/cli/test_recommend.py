@@ -97,7 +97,7 @@ def test_lists_of_other_models(model, place):
 
 def test_a_failed_write_leaves_the_old_file(place, monkeypatch, capsys):
     (place / "recs.csv").write_text("old")
-    monkeypatch.setattr("taylorank.cli.lists._columns", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("taylorank.cli.lists.list_columns", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     assert run("recommend", "m.tr", "--all", "--out", "recs.csv") == 130
     assert capsys.readouterr().err == "taylorank: interrupted; nothing is left half-written\n"
     assert (place / "recs.csv").read_text() == "old"

@@ -14,11 +14,9 @@ from rich.console import Console
 
 import taylorank as tr
 from taylorank.cli.model_options import MEANINGS, parameters_of
-from taylorank.cli.progress import progress_line
 from taylorank.cli.train import _fit
-from taylorank.models import FitProgress
+from taylorank.progress import narrated, report
 from taylorank.registry import MODELS
-from taylorank.solvers import AlsSweep
 from tests.cli.command import run
 
 
@@ -102,27 +100,22 @@ def test_no_seen_makes_a_smaller_file(log, tmp_path):
     assert tr.load(tmp_path / "--seen.tr").seen.nnz == 900
 
 
-class Spy:
-    """A model that records whether `fit` got a callback."""
+class Slow:
+    """A model whose fit takes 25 seconds of the clock that progress goes by."""
 
-    def fit(self, data, callback=None):
-        self.callback = callback
-        if callback is not None:
-            self.answer = callback(FitProgress(4, 2.5, residual=0.1))
-        return self
+    def fit(self, data, progress=None):
+        with narrated("fitting Slow", progress) as narrator:
+            for step in range(1, 6):
+                narrator.began -= 5
+                report("residual 1.0e-01", done=step)
 
 
-def test_progress_is_told_on_a_terminal_alone():
-    terminal = Console(force_terminal=True, file=open(os.devnull, "w"))  # noqa: SIM115
-    spy = Spy()
-    _fit(spy, None, terminal, None)
-    assert spy.answer is None  # anything true would stop the fit
-    terminal.file.close()
-    for quiet in (Console(quiet=True), Console(force_terminal=False)):
-        _fit(spy, None, quiet, None)
-        assert spy.callback is None
-    sweep = AlsSweep(4, {}, lambda: 123.456789, lambda last: None)
-    assert progress_line(FitProgress(4, 2.5, loss_of=lambda: sweep.loss)) == "step 4, loss 123.457, 2.5 s"
+@pytest.mark.parametrize(("quiet", "lines"), [(False, 2), (True, 0)])
+def test_a_piped_command_tells_now_and_then_how_far_it_is(quiet, lines, capsys):
+    _fit(Slow(), None, Console(quiet=quiet), None)
+    shown = capsys.readouterr().err.splitlines()
+    assert len(shown) == lines
+    assert all(line.startswith("fitting Slow: step ") for line in shown)
 
 
 def test_ctrl_c_while_fitting_leaves_nothing(log, tmp_path):

@@ -287,7 +287,7 @@ def test_means_are_a_dictionary_and_carry_the_rest(parts, table):
     assert done[-1] == (full.users.evaluated, full.users.evaluated)
     assert list(full.intervals) == ["ndcg@5"]
     assert full["ndcg@5"] == plain["ndcg@5"]
-    frame = full.to_frame()
+    frame = full.to_frame("polars")
     assert frame.columns == ["user", "ndcg@5"]
     assert frame["user"].to_list() == full.user_ids.tolist()
     assert frame["ndcg@5"].mean() == pytest.approx(full["ndcg@5"])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from taylorank.report.charts import log_ticks
+from taylorank.metrics import NAMES
+from taylorank.report.charts import convergence, log_ticks, models_in
+from taylorank.report.glossary import METRICS, glossary
 from taylorank.report.series import series_of
+from taylorank.report.tables import convergence_table, summary_table
 from taylorank.report.words import further_sentences, lead_sentence, mark_words
 
 
@@ -85,3 +88,37 @@ def test_the_mark_is_explained_by_the_test_that_was_made(record):
     for found in models.values():
         found.pop("versus_best", None)
     assert mark_words(record) == ""
+
+
+def test_a_model_looks_the_same_whatever_it_is_compared_with(record):
+    def looks(names):
+        record["models"] = {name: {"label": name} for name in names}
+        return {one.name: (one.colour, one.shape, one.dash) for one in series_of(record)}
+
+    alone, many = looks(["ease", "mine"]), looks(["rg2", "mine", "popularity", "ease", "itemknn"])
+    assert alone["ease"] == many["ease"]
+    assert looks(["RG2"])["RG2"] == many["rg2"]
+
+
+def test_models_that_show_the_same_number_are_both_bold(record):
+    models = record["summary"]["models"]
+    models["ials"]["metrics"]["ndcg@10"]["mean"] = models["rg2"]["metrics"]["ndcg@10"]["mean"] - 1e-6
+    rows = summary_table(record, series_of(record)).rows
+    assert [row[0].text for row in rows if row[1].is_best] == ["RG2", "IALS"]
+
+
+def test_a_fit_in_one_step_is_not_on_the_axis_of_steps(record):
+    ease = next(run for run in record["runs"] if run["model"] == "ease" and run.get("convergence"))
+    ease["convergence"] = [{"step": 7390, "seconds": 2.0, "value": 0.2}]
+    shown = convergence(record, series_of(record), against="step")
+    assert models_in(shown) == {"IALS"}
+    assert "EASE" in models_in(convergence(record, series_of(record), against="seconds"))
+    cells = [[cell.text for cell in row] for row in convergence_table(record).rows]
+    assert ["EASE", "–", "2.0 s", "0.2000"] in cells
+
+
+def test_the_glossary_has_the_metrics_of_the_report(record):
+    words = dict(glossary(record))
+    assert {"NDCG@k", "Recall@k", "MRR@k", "Seed", "†"} <= words.keys()
+    assert "Precision@k" not in words
+    assert set(METRICS) == set(NAMES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import replace
 
@@ -282,9 +283,11 @@ def test_progress_is_shown_on_a_terminal_only(data, monkeypatch, capsys):
     tr.fit_best(data, seconds=LONG)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("taylorank.progress.MOMENT", 0.0)
+    monkeypatch.setattr("taylorank.progress.REFRESH", 0.0)
     tr.fit_best(data, seconds=LONG)
     shown = capsys.readouterr().err
-    assert f"of {LONG:g} s: RG2: " in shown
+    assert re.search(rf"RG2: .* \({LONG:g} s allowed\): ", shown)
     assert " to all data" in shown
     tr.fit_best(data, seconds=LONG, quiet=True)
     assert capsys.readouterr() == ("", "")

@@ -190,9 +190,9 @@ def test_an_interrupted_last_fit_keeps_what_was_found(small_parts, monkeypatch):
     assert found.value == max(trial.value for trial in found.trials)
 
 
-def test_a_space_of_plain_lists_is_refused(small_parts):
+def test_a_space_of_plain_numbers_is_refused(small_parts):
     with pytest.raises(ParameterError, match="factors"):
-        tune("rg2", *small_parts[:2], space={"factors": [2, 4]})
+        tune("rg2", *small_parts[:2], space={"factors": 4})
 
 
 @pytest.mark.parametrize("solver", ["spectral", "als"])

@@ -29,7 +29,8 @@ from taylorank.report.record import Record
 from taylorank.report.words import further_sentences, lead_sentence
 from taylorank.selection import Comparison, compare
 from taylorank.selection.comparison import join_comparisons
-from taylorank.selection.spaces import Choice, Range, Space, neural_space
+from taylorank.selection.ranges import Choice, Range, Space
+from taylorank.selection.spaces import neural_space
 from taylorank.training import Neural
 
 METRICS = ("ndcg@10", "ndcg@20", "mrr@10", "recall@20", "precision@20", "map@10")

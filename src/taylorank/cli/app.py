@@ -20,15 +20,21 @@ from taylorank.cli import (
     demo,
     diagnose,
     evaluate,
+    explain,
     export,
     fit,
+    fold_in,
     recommend,
     report,
     run,
     serve,
+    similar,
+    split,
     train,
     tune,
+    update,
 )
+from taylorank.cli.completion import completion_of
 from taylorank.cli.old_spellings import respelled
 from taylorank.cli.options import INVOKED, OPTIONS
 from taylorank.errors import TaylorankError, shortened
@@ -46,6 +52,10 @@ Start with one of these:
     taylorank compare ml-1m --report r.html   find the best model
     taylorank serve model.tr                  answer requests over HTTP
     taylorank demo                            choose words, get words, in the browser
+
+Exit codes: 0 done; 2 bad input or a file that cannot be written, said in one
+line; 130 interrupted (Ctrl-C); 143 terminated. Anything else is a fault of
+taylorank, and comes with a traceback.
 """
 
 # Commands of earlier versions, and what does their work now.
@@ -76,13 +86,19 @@ app.command(train.train)
 app.command(tune.tune)
 app.command(compare.compare)
 app.command(report.report)
+app.command(split.split)
+app.command(update.update)
 app.command(recommend.recommend)
+app.command(fold_in.fold_in)
+app.command(similar.similar)
+app.command(explain.explain)
 app.command(evaluate.evaluate)
 app.command(export.export)
 app.command(diagnose.diagnose)
 app.command(serve.serve)
 app.command(demo.demo)
 app.command(datasets.app)
+app.command(completion_of(app), name="completion")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

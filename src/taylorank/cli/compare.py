@@ -8,7 +8,6 @@ from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from taylorank.cli.options import (
@@ -31,13 +30,14 @@ from taylorank.cli.results import table_console, writable
 from taylorank.data import datasets
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
+from taylorank.progress import narrated
 from taylorank.ranking.protocols import PROTOCOLS
 from taylorank.ranking.protocols import protocol as protocol_named
 from taylorank.report import require_extra, write_report
 from taylorank.report.series import series_of
 from taylorank.report.tables import summary_table
 from taylorank.report.words import further_sentences, lead_sentence, mark_words
-from taylorank.selection import CompareProgress, Comparison
+from taylorank.selection import Comparison
 from taylorank.selection import compare as compare_models
 from taylorank.selection.contenders import contenders, known_names
 from taylorank.selection.per_user import kept_path
@@ -127,10 +127,10 @@ def compare(
             "command": command_line(),
         }
 
-        def run(**more: Any) -> Comparison:
-            return compare_models(given, chosen, **how, **more)
+        def run() -> Comparison:
+            return compare_models(given, chosen, **how)
 
-        found = compared(console, run, total=len(chosen) * seeds)
+        found = compared(console, run)
         if report is not None:
             write_report(found.record, report)
     _print_summary(found, console)
@@ -150,18 +150,10 @@ def _data(name: str, protocol: str, core: int | None, cleaning: str | None, opti
     return datasets.published_split(name)
 
 
-def compared(console: Console, run: Callable[..., Result], *, total: int) -> Result:
+def compared(console: Console, run: Callable[[], Result]) -> Result:
     """Compare, showing in one line of progress the model, its stage, the runs done and the time."""
-    shown = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*shown, console=console, transient=True, disable=not console.is_terminal) as progress:
-        line = progress.add_task("comparing", total=total)
-
-        def show(now: CompareProgress) -> None:
-            is_over = now.stage in ("done", "failed")
-            text = f"{now.model}, seed {now.seed}: {now.stage}"
-            progress.update(line, description=text, completed=now.done + is_over)
-
-        return run(callback=show)
+    with narrated("comparing", not console.quiet):
+        return run()
 
 
 def _print_summary(found: Comparison, console: Console) -> None:

@@ -22,6 +22,7 @@ from taylorank.cli.serve import LOCAL_NAMES, check_installed
 from taylorank.data import datasets
 from taylorank.errors import ParameterError
 from taylorank.models import RG2
+from taylorank.progress import narrated
 
 # Rank and threshold are the best of a few by NDCG@10 on validation data (80/10/10). The discount costs 4 % of it, and
 # lets less common words come up.
@@ -58,7 +59,7 @@ def demo(
     console = text_console(quiet)
     with _socket(port) as bound, tempfile.TemporaryDirectory(prefix="taylorank-demo-") as folder:
         file = Path(folder) / "thesaurus.tr"
-        with console.status("fitting a model of words"):
+        with narrated("fitting a model of words", not quiet):
             start = time.perf_counter()
             data = datasets.thesaurus()
             model = RG2(factors, regularization=REGULARIZATION, popularity_discount=DISCOUNT, random_state=seed)

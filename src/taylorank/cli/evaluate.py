@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 import taylorank
 from taylorank.cli.options import (
@@ -27,10 +25,12 @@ from taylorank.cli.options import (
     whole,
 )
 from taylorank.cli.results import Json, text_console, writable, write_json
+from taylorank.cli.tables import print_table
 from taylorank.data.source import open_data
 from taylorank.metrics import DEFAULT, NAMES, Gain, wanted_metrics
 from taylorank.models import load
 from taylorank.output import atomic_path
+from taylorank.progress import narrated
 from taylorank.ranking import Evaluation
 from taylorank.ranking import evaluate as evaluate_model
 
@@ -81,7 +81,7 @@ def evaluate(
         fitted = load(model)
         data = open_data(test, cleaning=cleaning, **options.given())
         masks = [fitted.seen, *(open_data(more, cleaning=cleaning, **options.given()) for more in seen or [])]
-        with console.status("evaluating") as status:
+        with narrated("evaluating", not console.quiet) as narrator:
             found = evaluate_model(
                 fitted,
                 data,
@@ -94,7 +94,7 @@ def evaluate(
                 resamples=resamples,
                 random_state=seed,
                 device=device,
-                progress=lambda done, total: status.update(f"evaluating: {done:,} of {total:,} users"),
+                progress=lambda done, total: narrator.report("users", done=done, total=total),
             )
         _show(found, confidence, console)
         if json is not None:
@@ -102,20 +102,18 @@ def evaluate(
             write_json(_document(found, settings | {"confidence": confidence, "resamples": resamples}), json, console)
         if per_user is not None:
             with atomic_path(per_user) as temporary:
-                found.to_frame().write_parquet(temporary)
+                found.to_frame("polars").write_parquet(temporary)
             console.print(f"written: {per_user}")
 
 
 def _show(found: Evaluation, confidence: float, console: Console) -> None:
-    table = Table("metric", box=box.SIMPLE_HEAD, show_edge=False)
-    table.add_column("value", justify="right")
-    if found.intervals:
-        table.add_column(f"{100 * confidence:g} % interval", justify="right")
+    rows = []
     for name, value in found.items():
         low, high = found.intervals.get(name, (None, None))
         interval = "" if low is None else f"{low:.4f} – {high:.4f}"
-        table.add_row(name, f"{value:.4f}", *([interval] if found.intervals else []))
-    console.print(table)
+        rows.append([name, f"{value:.4f}", *([interval] if found.intervals else [])])
+    head = ["metric", "value", *([f"{100 * confidence:g} % interval"] if found.intervals else [])]
+    print_table(head, rows, console, right=True)
     users = found.users
     console.print(f"\n{users.evaluated:,} users evaluated", end="")
     left_out = [f"{count:,} {reason}" for reason, count in users.skipped.items() if count]

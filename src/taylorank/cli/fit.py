@@ -23,6 +23,7 @@ from taylorank.cli.results import Json, text_console, writable, write_json
 from taylorank.data.source import open_data
 from taylorank.kernels import threads
 from taylorank.metrics import choosing_metric
+from taylorank.progress import narrated
 from taylorank.selection import fit_best
 
 
@@ -59,15 +60,16 @@ def fit(
     with writable(out, json), threads(num_threads):
         interactions = open_data(data, cleaning=cleaning, **options.given())
         interactions = interactions if core is None else interactions.core(core)
-        model = fit_best(
-            interactions,
-            seconds=seconds,
-            metric=metric,
-            hold_out=hold_out,
-            random_state=seed,
-            device=device or "auto",
-            quiet=console.quiet,
-        )
+        with narrated("choosing", not console.quiet):
+            model = fit_best(
+                interactions,
+                seconds=seconds,
+                metric=metric,
+                hold_out=hold_out,
+                random_state=seed,
+                device=device or "auto",
+                quiet=console.quiet,
+            )
         model.save(out)
         if json is not None:
             write_json(vars(model)["selection_"].to_dict(), json, console)

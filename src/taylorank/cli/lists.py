@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import Progress
@@ -17,6 +16,7 @@ from taylorank.data.polars_use import check_polars
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.output import atomic_path
+from taylorank.ranking.list_table import list_columns
 from taylorank.ranking.recommendations import recommend_blocks
 
 ENDINGS = (".parquet", ".csv")
@@ -45,7 +45,7 @@ def write_lists(model: Recommender, users: NDArray[Any], n: int, *, out: Path, c
             task = progress.add_task("recommending", total=len(users))
             start = 0
             for ids, scores in blocks:
-                frame = pl.DataFrame(_columns(users[start : start + len(ids)], ids, scores), schema=schema)
+                frame = pl.DataFrame(list_columns(users[start : start + len(ids)], (ids, scores)), schema=schema)
                 start += len(ids)
                 written += len(frame)
                 progress.update(task, completed=start)
@@ -57,16 +57,6 @@ def write_lists(model: Recommender, users: NDArray[Any], n: int, *, out: Path, c
         with without_panics():
             sink(temporary, maintain_order=True)
     return written
-
-
-def _columns(users: NDArray[Any], ids: NDArray[Any], scores: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
-    kept = ~np.isnan(scores)
-    return {
-        "user": np.repeat(users, kept.sum(axis=1)),
-        "rank": np.broadcast_to(np.arange(1, ids.shape[1] + 1, dtype=np.int32), ids.shape)[kept],
-        "item": ids[kept],
-        "score": scores[kept],
-    }
 
 
 def _kind(ids: Ids) -> Any:

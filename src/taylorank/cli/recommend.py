@@ -8,18 +8,18 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 from numpy.typing import NDArray
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from taylorank.cli.lists import check_ending, write_lists
 from taylorank.cli.options import Device, ModelFile, Quiet, Threads, whole
 from taylorank.cli.results import STANDARD_OUTPUT, Json, text_console, writable, write_json
+from taylorank.cli.tables import print_table
+from taylorank.cli.typed_ids import typed
 from taylorank.data import Ids
 from taylorank.errors import DataError, ParameterError, UnknownIdError
 from taylorank.kernels import threads
 from taylorank.models import load
 from taylorank.ranking.cold import Cold
+from taylorank.ranking.list_table import list_columns
 from taylorank.torch_extra import on_device
 
 
@@ -73,7 +73,7 @@ def recommend(
             return
         ids, scores = fitted.recommend(users, n, **choice)
         if json != STANDARD_OUTPUT:
-            Console().print(_table(users, ids, scores))
+            print_table(["user", "rank", "item", "score"], _rows(users, ids, scores), text_console(False))
         if json is not None:
             write_json(_documents(users, ids, scores), json, console)
 
@@ -98,18 +98,15 @@ def _documents(users: NDArray[Any], ids: NDArray[Any], scores: NDArray[np.float3
     ]
 
 
-def _table(users: NDArray[Any], ids: NDArray[Any], scores: NDArray[np.float32]) -> Table:
-    table = Table("user", "rank", "item", "score", box=box.SIMPLE_HEAD, show_edge=False)
-    for one in _documents(users, ids, scores):
-        for rank, (item, value) in enumerate(zip(one["items"], one["scores"], strict=True), start=1):
-            table.add_row(str(one["user"]), str(rank), str(item), f"{value:.4g}")
-    return table
+def _rows(users: NDArray[Any], ids: NDArray[Any], scores: NDArray[np.float32]) -> list[list[str]]:
+    columns = list_columns(users, (ids, scores)).values()
+    return [[str(user), str(rank), str(item), f"{score:.4g}"] for user, rank, item, score in zip(*columns, strict=True)]
 
 
 def _user_ids(texts: list[str], ids: Ids, cold: Cold | None) -> NDArray[Any]:
     """Return user ids as the model has them; unknown ones are refused here, where the option can be named."""
     users = np.empty(len(texts), dtype=object)
-    users[:] = [_typed(text, ids) for text in texts]
+    users[:] = [typed(text, ids) for text in texts]
     unknown = users[ids.positions(users) < 0].tolist()
     if unknown and cold in (None, "error"):
         kind = "text" if ids.is_text else "integers"
@@ -120,16 +117,6 @@ def _user_ids(texts: list[str], ids: Ids, cold: Cold | None) -> NDArray[Any]:
     return users
 
 
-def _typed(text: str, ids: Ids) -> str | int:
-    """Return an id as the model has it: an integer where its ids are integers and the text spells one, else text."""
-    if ids.is_text:
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        return text
-
-
 def _ids_in(path: Path, ids: Ids) -> list[str | int]:
     """Return the ids in a file, one per line; empty lines are skipped."""
     try:
@@ -138,7 +125,7 @@ def _ids_in(path: Path, ids: Ids) -> list[str | int]:
         raise DataError(f"no such file: {path}", "check the path") from None
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot read {path} ({error})", "give a UTF-8 text file with one id per line") from None
-    found = [_typed(line.strip(), ids) for line in lines if line.strip()]
+    found = [typed(line.strip(), ids) for line in lines if line.strip()]
     if not found:
         raise DataError(f"{path} holds no ids", "write one id per line")
     return found

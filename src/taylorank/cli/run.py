@@ -23,9 +23,10 @@ from taylorank.data import Interactions, planted
 from taylorank.models import IALS, RG2, Popularity
 from taylorank.models.recommender import Recommender
 from taylorank.output import atomic_path, output_folder
+from taylorank.progress import narrated
 from taylorank.ranking import Oracle, Rankable, evaluate, regret
 from taylorank.selection import Choice, tune
-from taylorank.selection.spaces import Space
+from taylorank.selection.ranges import Space
 
 # Each model has as many settings to choose from as the others: three parameters, rank among them, and 24 settings. RG
 # gets its 24 from the paths of three fits; on large data `tune` looks at the most promising of them.
@@ -86,7 +87,7 @@ def run(
     """
     console = table_console(quiet)
     with output_folder(out) as folder:
-        with console.status("planting data"):
+        with narrated("planting data", not quiet):
             data = planted(users, items, interactions=interactions, random_state=seed).core(core)
         train, valid, test = data.split(random_state=seed)
         results = _fit_all(train, valid, test, console)
@@ -94,7 +95,7 @@ def run(
         with atomic_path(target) as temporary:
             temporary.write_text(json.dumps(_document(data, results, seed), indent=2) + "\n")
         explore = _save_model(results, folder / "rg2.tr")
-        with console.status("drawing the report"):
+        with narrated("drawing the report", not quiet):
             drawn = write_run_report(
                 data, results, folder / "report.html", random_state=seed, notes=_sentences(ABOUT_DATA)
             )
@@ -119,7 +120,7 @@ def _sentences(lines: Sequence[str]) -> list[str]:
 def _fit_all(train: Interactions, valid: Interactions, test: Interactions, console: Console) -> list[dict[str, Any]]:
     results = []
     for kind, space in COMPARED.items():
-        with console.status(f"fitting {kind.__name__}"):
+        with narrated(f"fitting {kind.__name__}", not console.quiet):
             found = tune(kind, train, valid, metric=CHOSEN_BY, space=space, trials=SETTINGS)
             if found.status == "interrupted":
                 raise KeyboardInterrupt

@@ -12,7 +12,6 @@ from rich.console import Console
 
 from taylorank.cli.model_options import NO_MODEL_OPTIONS, ModelOptions, default_model, make_model
 from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, FileOptions, Quiet, Seed, Threads
-from taylorank.cli.progress import progress_line
 from taylorank.cli.results import text_console
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
@@ -88,18 +87,10 @@ def train(
 
 
 def _fit(estimator: Recommender, data: Interactions, console: Console, checkpoint: Path | None) -> None:
-    """Fit, with a line of progress on a terminal only: computing the loss takes time."""
+    """Fit, with a line of progress on a terminal, and now and then one in a pipe."""
     more: dict[str, Any] = {}
     if checkpoint is not None:
         if "checkpoint" not in inspect.signature(estimator.fit).parameters:
             raise ParameterError(f"{type(estimator).__name__} is fitted in one step", "leave out --checkpoint")
         more["checkpoint"] = checkpoint
-    if console.quiet or not console.is_terminal:
-        estimator.fit(data, **more)
-        return
-    with console.status("fitting") as status:
-
-        def show(progress: Any) -> None:
-            status.update(f"fitting: {progress_line(progress)}")
-
-        estimator.fit(data, callback=show, **more)
+    estimator.fit(data, progress=not console.quiet, **more)

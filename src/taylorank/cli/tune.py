@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
-from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from taylorank.cli.options import (
     NO_OPTIONS,
@@ -24,12 +21,14 @@ from taylorank.cli.options import (
     whole,
 )
 from taylorank.cli.results import Json, text_console, writable, write_json
+from taylorank.cli.tables import print_table
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
 from taylorank.registry import MODELS, model_named
-from taylorank.selection import Trial, Tuning, hold_back
+from taylorank.selection import Tuning, hold_back
 from taylorank.selection import tune as search
+from taylorank.selection.shown import params_words, ranked, short
 from taylorank.torch_extra import on_device
 
 SHOWN = 10
@@ -90,35 +89,23 @@ def tune(
 
 def _searched(name: str, train: Interactions, valid: Interactions, console: Console, **how: Any) -> Tuning:
     """Tune with a line of progress: how many trials, the best so far, the time."""
-    shown = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    best: list[float] = []
-    with Progress(*shown, console=console, transient=True, disable=console.quiet) as progress:
-        line = progress.add_task(f"tuning {name}", total=how["trials"])
-
-        def show(trial: Trial) -> None:
-            best[:] = [max([*best, *([] if trial.value is None else [trial.value])], default=0.0)]
-            text = f"tuning {name}: fit {trial.fit + 1}, best {how['metric']} {best[0]:.4f}"
-            progress.update(line, description=text, completed=trial.fit + 1)
-
-        return search(name, train, valid, callback=show, **how)
+    return search(name, train, valid, progress=not console.quiet, **how)
 
 
 def _print_found(found: Tuning, console: Console) -> None:
-    """Print the best trials, how they were found, and the advice."""
-    trials = sorted(found.trials, key=lambda t: (-t.users, -1.0 if t.value is None else -t.value))
-    table = Table(found.metric, "users", *found.best, "seconds", "status", box=box.SIMPLE_HEAD, show_edge=False)
-    for trial in trials[:SHOWN]:
+    """Print what was chosen, the best trials, how they were found, and the advice."""
+    console.print(f"chosen: {params_words(found.best) or 'its own parameters'}", markup=False)
+    head = [found.metric, "users", *found.best, "seconds", "status"]
+    rows = []
+    for trial in ranked(found)[:SHOWN]:
         value = "" if trial.value is None else f"{trial.value:.4f}"
-        table.add_row(value, f"{trial.users:,}", *_cells(trial.params), f"{trial.seconds:.2f}", trial.status)
-    console.print(table)
+        cells = [short(trial.params.get(parameter)) for parameter in found.best]
+        rows.append([value, f"{trial.users:,}", *cells, f"{trial.seconds:.2f}", trial.status])
+    print_table(head, rows, console)
     ending = "interrupted; " if found.status == "interrupted" else ""
     console.print(f"{ending}{len(found.trials)} trials on {found.fits} fits in {found.seconds:.1f} s: {found.method}")
     for line in found.advice:
         console.print(f"- {line}", markup=False)
-
-
-def _cells(params: dict[str, Any]) -> list[str]:
-    return [f"{value:g}" if isinstance(value, float) else str(value) for value in params.values()]
 
 
 def _write(found: Tuning, out: Path | None, json: Path | None, console: Console) -> None:

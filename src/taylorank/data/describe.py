@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.data.interactions import Interactions, Step
+from taylorank.data.interactions import Interactions
+from taylorank.data.steps import Step
 
 _FIRST_PLAUSIBLE_SECOND = 100_000_000  # March 1973; smaller numbers are positions, not times
+
+
+_DAY = 86_400  # seconds
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ def describe(data: Interactions) -> Description:
     (2, 0.167)
     """
     popularity = np.bincount(data.by_user.indices, minlength=data.n_items)
-    first, last = _span(data.timestamps)
+    first, last = _span(data.timestamps, simulated=data.truth is not None)
     return Description(
         users=data.n_users,
         items=data.n_items,
@@ -97,9 +101,12 @@ def _top_share(counts: NDArray[np.int64]) -> float:
     return float(np.sort(counts)[-top:].sum() / total)
 
 
-def _span(times: NDArray[Any] | None) -> tuple[str | None, str | None]:
+def _span(times: NDArray[Any] | None, *, simulated: bool = False) -> tuple[str | None, str | None]:
+    """The first and the last moment; planted data have seconds of a year that never was."""
     if times is None or not len(times):
         return None, None
+    if simulated and times.dtype.kind in "iuf" and times.max() < _FIRST_PLAUSIBLE_SECOND:
+        return f"day {int(times.min() // _DAY) + 1}", f"day {int(times.max() // _DAY) + 1} of a simulated year"
     return _moment(times.min()), _moment(times.max())
 
 
@@ -110,4 +117,4 @@ def _moment(value: Any) -> str:
     seconds = float(value)
     if _FIRST_PLAUSIBLE_SECOND <= seconds < 100 * _FIRST_PLAUSIBLE_SECOND:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    return f"{seconds:g}"
+    return f"{seconds:,.0f}" if seconds == int(seconds) else f"{seconds:,g}"

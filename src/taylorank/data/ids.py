@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,8 @@ class Ids:
     array([ 1, -1])
     >>> ids.take([2, -1]).tolist()
     ['anna', '']
+    >>> ids[:2].tolist(), "anna" in ids
+    (['007', '7'], True)
     """
 
     def __init__(self, values: Iterable[Id] | NDArray[Any]) -> None:
@@ -44,6 +46,17 @@ class Ids:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __getitem__(self, position: Any) -> Any:
+        """Return the id at a position, or an array of those at several: `ids[0]`, `ids[:3]`, `ids[[2, 5]]`."""
+        found = self.values[position]
+        return found if isinstance(found, np.ndarray) else _plain(found)
+
+    def __iter__(self) -> Iterator[Id]:
+        return iter(self.values.tolist())
+
+    def __contains__(self, one: object) -> bool:
+        return isinstance(one, int | str | np.integer) and bool(self.positions([one])[0] >= 0)  # type: ignore[list-item]
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from taylorank.data.csr import CSR, Weights, freeze, indptr_of
 from taylorank.data.ids import Ids
+from taylorank.data.steps import Step
 from taylorank.data.truth import Truth
 from taylorank.deprecation import also_named
 
@@ -21,19 +22,6 @@ if TYPE_CHECKING:
     from taylorank.data.split import HeldOut
 
 Duplicates = Literal["last", "sum", "max"]
-
-
-@dataclass(frozen=True)
-class Step:
-    """What was done to the data, and what was left afterwards."""
-
-    action: str
-    users: int
-    items: int
-    interactions: int
-
-    def __str__(self) -> str:
-        return f"{self.action} → {self.users:,} users × {self.items:,} items, {self.interactions:,} interactions"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,6 +94,17 @@ class Interactions:
         return len(self.items)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """(n_users, n_items)."""
+        return self.n_users, self.n_items
+
+    def __getitem__(self, users: Any) -> Interactions:
+        """Return some users by row number, as a matrix is indexed: `data[:100]`, `data[[3, 5]]`, `data[mask]`."""
+        from taylorank.data.some_users import users_at
+
+        return users_at(self, users)
+
+    @property
     def nnz(self) -> int:
         """How many distinct (user, item) pairs there are."""
         return self.by_user.nnz
@@ -176,6 +175,12 @@ class Interactions:
         from taylorank.data.tables import interactions_table
 
         return interactions_table(self, library)
+
+    def _repr_html_(self) -> str:
+        """Return sizes, spreads and the record of cleaning for notebooks."""
+        from taylorank.data.html import data_html
+
+        return data_html(self)
 
     def core(self, k: int | None = None, *, users: int | None = None, items: int | None = None) -> Interactions:
         """Keep the largest part where every user and every item has at least k interactions (k-core).

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from taylorank.data.assemble import from_codes
 from taylorank.data.csr import CSR, freeze, sort_pairs
 from taylorank.data.ids import Ids
 from taylorank.data.interactions import Duplicates, Interactions
+from taylorank.errors import DataError
 
 
 def share_ids(*parts: Interactions) -> tuple[Interactions, ...]:
@@ -25,14 +28,16 @@ def share_ids(*parts: Interactions) -> tuple[Interactions, ...]:
     return tuple(_reindexed(part, users, items) for part in parts)
 
 
-def merge(*parts: Interactions, duplicates: Duplicates = "last") -> Interactions:
+def merge(*parts: Interactions | Iterable[Interactions], duplicates: Duplicates = "last") -> Interactions:
     """Return all interactions in one, over the union of the ids; of repeated pairs the last part's is kept by default.
+
+    The parts are given one by one, or as one list.
 
     >>> both = merge(Interactions.from_arrays([1, 1], [7, 8]), Interactions.from_arrays([2, 1], [7, 8]))
     >>> both.nnz, both.user_ids.tolist()
     (3, [1, 2])
     """
-    shared = share_ids(*parts)
+    shared = share_ids(*_listed(parts))
     timed = all(part.timestamps is not None for part in shared)
     return from_codes(
         (shared[0].users, np.concatenate([part.by_user.row_of_entry() for part in shared])),
@@ -40,8 +45,19 @@ def merge(*parts: Interactions, duplicates: Duplicates = "last") -> Interactions
         None if all(part.is_binary for part in shared) else np.concatenate([part.strengths for part in shared]),
         np.concatenate([part.timestamps for part in shared if part.timestamps is not None]) if timed else None,
         duplicates=duplicates,
-        action=f"merged {len(parts)} parts",
+        action=f"merged {len(shared)} parts",
     )
+
+
+def _listed(given: tuple[Interactions | Iterable[Interactions], ...]) -> list[Interactions]:
+    """Return the parts of merge(a, b) and of merge([a, b])."""
+    first: Any = given[0] if len(given) == 1 else given
+    parts = [first] if isinstance(first, Interactions) else list(first) if isinstance(first, Iterable) else [first]
+    strange = next((part for part in parts if not isinstance(part, Interactions)), None)
+    if strange is not None or not parts:
+        cause = f"merge got {type(strange).__name__}" if parts else "there is nothing to merge"
+        raise DataError(cause, "give Interactions, as merge(a, b) or merge([a, b])")
+    return parts
 
 
 def _reindexed(part: Interactions, users: Ids, items: Ids) -> Interactions:

@@ -14,7 +14,8 @@ from taylorank.data.arrays import DamagedError, load_arrays, save_arrays
 from taylorank.data.assemble import check_strengths, check_times
 from taylorank.data.csr import CSR, INDEX_LIMIT, freeze
 from taylorank.data.ids import Ids
-from taylorank.data.interactions import Interactions, Step
+from taylorank.data.interactions import Interactions
+from taylorank.data.steps import Step
 from taylorank.data.truth import Truth
 from taylorank.errors import DataError
 

@@ -28,6 +28,7 @@ from taylorank.models.student_plan import Plan, settled_steps, user_weights
 from taylorank.models.student_start import student_start
 from taylorank.models.teacher import fitted_teacher, from_settled, settled_teacher, unfitted, without_users
 from taylorank.models.teacher_lists import history_lists, teacher_lists
+from taylorank.progress import Show, narrated_fit
 from taylorank.ranking import Ranker, Vectors
 from taylorank.ranking.explanation import contributions_of
 from taylorank.ranking.ranker import ranker_of
@@ -130,6 +131,7 @@ class Distilled(FactorModel, Recommender):
         return type(self)(**{**self.get_params(deep=False), "teacher": teacher})
 
     @on_own_threads
+    @narrated_fit
     def fit(
         self,
         train: Any,
@@ -137,11 +139,12 @@ class Distilled(FactorModel, Recommender):
         callback: Callable[[FitProgress], object] | None = None,
         *,
         metric: str = "ndcg@10",
+        progress: Show = None,
     ) -> Self:
         """Fit teacher and student to `train`: `Interactions`, or a SciPy matrix (users × items).
 
         `callback` is called with `FitProgress` after every epoch of the student and stops the fit by returning True.
-        With `valid` the `metric` of the last epoch is in `history_`.
+        With `valid` the `metric` of the last epoch is in `history_`. `progress`: as in `RG2.fit`.
         """
         data = training_data(train)
         held_out = None if valid is None else read_interactions(valid)

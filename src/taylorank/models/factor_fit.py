@@ -25,12 +25,14 @@ from taylorank.models.fitting import FitMonitor, FitProgress, Step, as_before_on
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
+from taylorank.progress import Show, narrated_fit
 from taylorank.solvers import AlsSweep
 
 Model = TypeVar("Model", bound=Recommender)
 
 
 @on_own_threads
+@narrated_fit
 def fit_factors(
     self: Model,
     train: Any,
@@ -41,6 +43,7 @@ def fit_factors(
     patience: int = 3,
     start: Recommender | None = None,
     checkpoint: str | Path | None = None,
+    progress: Show = None,
 ) -> Model:
     """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
@@ -49,6 +52,7 @@ def fit_factors(
     the best. `start`, a fitted model, is where ALS begins: its item factors, where it knows the item. If the fit is
     interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call then goes on from there and ends with
     the same bits as a fit that was never interrupted. A fit that does not end leaves the model as it was.
+    `progress` is where to show how far it is (`taylorank.progress`): by default on a terminal.
     """
     model: Any = self
     data = training_data(train)
@@ -71,12 +75,13 @@ def fit_factors(
 
 
 @on_own_threads
-def partial_fit_factors(self: Model, data: Any, *, sweeps: int = 1) -> Model:
+def partial_fit_factors(self: Model, data: Any, y: None = None, *, sweeps: int = 1) -> Model:
     """Update the model with more data: new users, new items, more of known ones; a fit from scratch is not needed.
 
     The data is merged with what was there (of repeated pairs the new one counts), everything that the objective
     derives from it (proposal q, context weights, popularity) is computed anew over all of it, λ stays; then `sweeps`
-    exact sweeps begin from the item factors (new items from 0), and the users are folded in once more.
+    exact sweeps begin from the item factors (new items from 0), and the users are folded in once more. `y` is there for
+    scikit-learn, and not used.
     """
     model: Any = self
     check_whole(sweeps, "sweeps")

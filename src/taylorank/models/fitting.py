@@ -14,6 +14,7 @@ from taylorank.checks import check_whole
 from taylorank.data import Interactions
 from taylorank.metrics import choosing_metric
 from taylorank.models.checkpoint import BestStep, Checkpoint, State
+from taylorank.progress import report
 from taylorank.ranking import evaluate
 
 Arrays = dict[str, NDArray[Any]]
@@ -99,6 +100,7 @@ class FitMonitor:
             if step.arrays is not None and (self.best is None or record["metric"] > self.best.metric):
                 self.best = BestStep(step.number, record["metric"], step.arrays())
         self.history.append(record)
+        report(step_words(record), done=step.number)
         stop = self._call(step, record)
         self._since = time.perf_counter()
         return stop or self.has_waited
@@ -125,6 +127,18 @@ class FitMonitor:
         """Return the metric on validation data."""
         assert self.valid is not None
         return evaluate(model, self.valid, metrics=self.metric)[self.metric]
+
+
+FORMATS = {"loss": "loss {:.6g}", "residual": "residual {:.1e}", "metric": "validation {:.4f}"}
+
+
+def step_words(record: Mapping[str, float]) -> str:
+    """Return loss, residual and metric of a step, those that are known.
+
+    >>> step_words({"step": 7, "seconds": 1.0, "residual": 0.02})
+    'residual 2.0e-02'
+    """
+    return ", ".join(FORMATS[name].format(record[name]) for name in FORMATS if name in record)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from taylorank.models.fitting import FitProgress
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Lists, MixinBase, Recommender
+from taylorank.progress import Show, narrated_fit, report
 from taylorank.ranking import HistoryScores, Ranker, similar_items
 from taylorank.solvers.inverse import SingularError, Strip, invert_in_place
 from taylorank.system import available_memory
@@ -98,7 +99,10 @@ class EASE(ItemWeights, Recommender):
     max_items: int | None = None
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
-    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+    @narrated_fit
+    def fit(
+        self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
+    ) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
         `callback` is called with the number of columns of P that are done (`FitProgress`); it cannot stop the fit, as
@@ -140,12 +144,13 @@ class EASE(ItemWeights, Recommender):
     def _invert(self, strips: list[Strip], callback: Callable[[FitProgress], object] | None) -> None:
         began = time.perf_counter()
 
-        def report(columns: int) -> None:
+        def after(columns: int) -> None:
+            report(f"{columns:,} columns")
             if callback is not None:
                 callback(FitProgress(columns, time.perf_counter() - began))
 
         try:
-            invert_in_place(strips, after_strip=report)
+            invert_in_place(strips, after_strip=after)
         except SingularError as error:
             raise ParameterError(
                 f"regularization={self.regularization} is too small for strengths as large as these",
@@ -206,7 +211,10 @@ class ItemKNN(ItemWeights, Recommender):
     shrink: float = 10.0
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
-    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+    @narrated_fit
+    def fit(
+        self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
+    ) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
         check_parameters(self)
         data, device = training_data(train), torch_device(self.device)
@@ -221,6 +229,7 @@ class ItemKNN(ItemWeights, Recommender):
         """Yield rows of W, block after block of items: of each its k nearest, itself left out."""
         by_user = data.matrix.astype(np.float64)
         for start in range(0, data.n_items, BLOCK):
+            report("items", done=start, total=data.n_items)
             products = by_item[start : start + BLOCK] @ by_user
             if SPARSE_SHARE * products.nnz < products.shape[0] * products.shape[1]:
                 yield self._nearest_of_few(products.tocoo(), start, norms)

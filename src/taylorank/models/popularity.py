@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from taylorank.data import Interactions
 from taylorank.models.histories import training_data
 from taylorank.models.recommender import Recommender
+from taylorank.progress import Show
 from taylorank.ranking import HistoryScores, Ranker
 
 
@@ -26,7 +27,9 @@ class Popularity(Recommender):
 
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {"item_counts_": ("items",)}
 
-    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+    def fit(
+        self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
+    ) -> Self:
         """Count each item's interactions; `train` is `Interactions` or a sparse matrix (users × items)."""
         data = training_data(train)
         self.train_ = data

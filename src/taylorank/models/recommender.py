@@ -11,15 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import Ids, Interactions, read_interactions
+from taylorank.data.frames import AsFrame
 from taylorank.errors import NotFittedError
 from taylorank.kernels.arrays import to_device, to_numpy
 from taylorank.kernels.dispatch import is_tensor
 from taylorank.kernels.thread_limit import on_own_threads
+from taylorank.models import scikit
 from taylorank.models.histories import over_items
+from taylorank.models.html import model_html
+from taylorank.models.missing import check_missing
 from taylorank.models.parameters import parameters_of, set_parameters
 from taylorank.models.training_record import TrainingRecord
+from taylorank.progress import Show
 from taylorank.ranking import Explanation, Ranker, explain, recommend
 from taylorank.ranking.cold import Cold
+from taylorank.ranking.list_table import list_table
 from taylorank.torch_extra import on_device, torch_device
 
 Lists = tuple[NDArray[Any], NDArray[np.float32]]
@@ -38,6 +44,10 @@ class Recommender:
     history_: list[dict[str, float]]  # of fits that go step by step
     # Learned attributes that a file keeps, with their axes: "users", "items", or a name of the model's own.
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    score, predict, __sklearn_tags__ = scikit.score, scikit.predict, scikit.sklearn_tags
+    n_features_in_ = property(scikit.columns_seen)
+    _repr_html_ = model_html
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -78,6 +88,7 @@ class Recommender:
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("_tensors", {}):
             return self._learned(name)
+        check_missing(self, name)
         return object.__getattribute__(self, name)  # raises what a property has raised
 
     def __delattr__(self, name: str) -> None:
@@ -99,7 +110,9 @@ class Recommender:
         other._drop_ranker()
         return other
 
-    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+    def fit(
+        self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
+    ) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
         raise AttributeError(f"{type(self).__name__} cannot be fitted")
 
@@ -173,7 +186,8 @@ class Recommender:
         exclude: Sequence[Any] | None = None,
         cold: Cold | None = None,
         device: str | None = None,
-    ) -> Lists:
+        as_frame: AsFrame = False,
+    ) -> Any:
         """Return the ids of the n best items of each user and their scores, (len(users), n).
 
         Items the user has in `seen` (the training data by default) are left out; `items` allows only these,
@@ -185,9 +199,11 @@ class Recommender:
         raises and names them. By default unknown users are an error, and known users
         without history get the popular items.
 
-        `device` is where to rank this once, in place of the model's own `device`, if it has one.
+        `device` is where to rank this once, in place of the model's own `device`, if it has one. `as_frame` gives a
+        table of user, rank, item and score, without padding: "polars", "pandas", "pyarrow", or True for the one in use.
         """
-        return recommend(self.placed_on(device), users, n, seen=seen, items=items, exclude=exclude, cold=cold)
+        lists = recommend(self.placed_on(device), users, n, seen=seen, items=items, exclude=exclude, cold=cold)
+        return lists if as_frame is False else list_table(users, lists, as_frame)
 
     @on_own_threads
     def explain(self, user: Any, item: Any, n: int | None = 10) -> Explanation:

@@ -9,6 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.data.frames import Library, frame_of
+from taylorank.data.html import html_table
+from taylorank.errors import ParameterError
+
 
 @dataclass(frozen=True)
 class EvaluatedUsers:
@@ -69,15 +73,19 @@ class Evaluation(dict[str, float]):
         self.per_user = dict(per_user or {})
         self.intervals = dict(intervals or {})
 
-    def to_frame(self) -> Any:
-        """Return the values of every user as a polars table: user, then one column per metric."""
-        import polars as pl
-
-        from taylorank.data.polars_use import check_polars
-        from taylorank.errors import ParameterError
-
-        check_polars()
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Return the values of every user as a table (of the library in use): user, then one column per metric."""
         if self.user_ids is None:
             raise ParameterError("values per user were not kept", "evaluate with per_user=True")
-        kind = pl.String if self.user_ids.dtype == object else pl.Int64
-        return pl.DataFrame({"user": self.user_ids, **self.per_user}, schema_overrides={"user": kind})
+        return frame_of({"user": self.user_ids, **self.per_user}, library)
+
+    def _repr_html_(self) -> str:
+        """Return the means and intervals for notebooks."""
+        head = ["metric", "mean", *(["interval"] if self.intervals else [])]
+        rows = []
+        for name, value in self.items():
+            low, high = self.intervals.get(name, (None, None))
+            rows.append(
+                [name, f"{value:.4f}", *([f"{low:.4f} – {high:.4f}" if low is not None else ""] * (len(head) - 2))]
+            )
+        return html_table(head, rows, caption=f"{self.users.evaluated:,} users evaluated")

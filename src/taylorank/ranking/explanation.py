@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from taylorank.checks import check_whole
 from taylorank.data import Ids, Interactions
+from taylorank.data.frames import Library, frame_of
+from taylorank.data.html import html_table
 from taylorank.errors import DataError, ParameterError
 from taylorank.ranking.ranker import Rankable, Ranker, ranker_of
 from taylorank.ranking.rows import take_rows
@@ -36,6 +38,16 @@ class Explanation:
     contributions: Floats
     base: float
     score: float
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Return items and contributions as a table, by default of the library in use."""
+        return frame_of({"item": self.items, "contribution": self.contributions}, library)
+
+    def _repr_html_(self) -> str:
+        """Return the contributions for notebooks."""
+        rows = [[str(i), f"{c:.4g}"] for i, c in zip(self.items.tolist(), self.contributions.tolist(), strict=True)]
+        caption = f"score {self.score:.4g} = base {self.base:.4g} + contributions of the history"
+        return html_table(["item", "contribution"], rows, caption=caption)
 
 
 def explain(model: Rankable, user: Any, item: Any, *, n: int | None = 10) -> Explanation:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections import Counter
 from typing import Any
 
 from taylorank.metrics import split_metric
@@ -35,7 +36,7 @@ def forest(record: Record, series: list[Series]) -> Spec | None:
         return None
     y = alt.Y("model:N", sort=[row["model"] for row in rows], title=None, axis=alt.Axis(grid=False, labelLimit=130))
     base = alt.Chart(_data(rows)).encode(y=y, color=_colour(series), tooltip=_tooltip("model", "mean", "low", "high"))
-    x = alt.X("low:Q", title=metric_label(metric), scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    x = alt.X("low:Q", title=metric_label(metric), scale=_whole_marks(), axis=alt.Axis(tickCount=5))
     lines = base.mark_rule(strokeWidth=2).encode(x=x, x2="high:Q")
     points = base.mark_point(filled=True, size=90, opacity=1).encode(x="mean:Q", shape=_shape(series))
     return _spec(lines + points, f"{metric_label(metric)} of every model with its interval", height=34 * len(rows))
@@ -57,7 +58,7 @@ def trade_off(record: Record, series: list[Series]) -> Spec | None:
     tooltip = _tooltip("model", "seconds", "mean", "low", "high")
     x = _log_x("seconds:Q", "seconds to fit", [row["seconds"] for row in rows])
     base = alt.Chart(_data(rows)).encode(x=x, color=_colour(series), tooltip=tooltip)
-    y = alt.Y("low:Q", title=metric_label(metric), scale=alt.Scale(zero=False))
+    y = alt.Y("low:Q", title=metric_label(metric), scale=_whole_marks())
     lines = base.mark_rule(strokeWidth=1.5).encode(y=y, y2="high:Q")
     points = base.mark_point(filled=True, size=110, opacity=1).encode(y="mean:Q", shape=_shape(series))
     return _spec(lines + points, f"{metric_label(metric)} against seconds to fit")
@@ -71,8 +72,8 @@ def convergence(record: Record, series: list[Series], *, against: str) -> Spec |
         for point in run.get("convergence") or []
     ]
     if against == "step":
-        many = {row["model"] for row in rows if row["step"] > 1}
-        rows = [row for row in rows if row["model"] in many]
+        watched = Counter(row["model"] for row in rows)  # a fit in one step has nothing to show on this axis
+        rows = [row for row in rows if watched[row["model"]] > 1]
         title = "sweeps, or passes over the data"
     else:
         title = "seconds of fitting"
@@ -133,7 +134,7 @@ def tuning(record: Record, series: list[Series]) -> Spec | None:
     alt = _altair()
 
     name = metric_label(record["settings"]["primary"])
-    x = alt.X("trial:Q", title="trials", axis=alt.Axis(tickMinStep=1, format="d"), scale=alt.Scale(zero=False))
+    x = alt.X("trial:Q", title="trials", axis=alt.Axis(tickMinStep=1, format=",d"), scale=alt.Scale(zero=False))
     chart = _lines(rows, series, x, f"best {name} so far", interpolate="step-after")
     return _spec(chart, f"Best {name} on validation data after each trial")
 
@@ -192,9 +193,14 @@ def _dash(series: list[Series]) -> Any:
     return alt.StrokeDash("model:N", scale=_scale(series, [one.dash for one in series]), legend=None)
 
 
+def _whole_marks() -> Any:
+    """A scale with room at its ends, so that no interval and no symbol is cut."""
+    return _altair().Scale(zero=False, padding=8)
+
+
 def _log_x(field: str, title: str, values: list[float]) -> Any:
     alt = _altair()
-    axis = alt.Axis(format="~g", values=log_ticks(min(values), max(values)))
+    axis = alt.Axis(format=",~r", values=log_ticks(min(values), max(values)))
     return alt.X(field, title=title, scale=alt.Scale(type="log", nice=False, padding=12), axis=axis)
 
 

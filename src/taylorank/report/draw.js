@@ -15,6 +15,18 @@
     }
   }
   document.documentElement.dataset.charts = failed ? failed + " failed" : "drawn";
+  // A table that is wider than its place says so, until it is scrolled to its end.
+  const hint = (place) => {
+    const left = place.scrollWidth - place.clientWidth - place.scrollLeft;
+    place.classList.toggle("more-right", left > 2);
+    const text = place.previousElementSibling;
+    if (text && text.classList.contains("hint")) text.hidden = place.scrollWidth - place.clientWidth <= 2;
+  };
+  const sizes = new ResizeObserver((seen) => seen.forEach((one) => hint(one.target)));
+  for (const place of document.querySelectorAll(".scroll")) {
+    place.addEventListener("scroll", () => hint(place), { passive: true });
+    sizes.observe(place);
+  }
   // Paper has no place to click: everything unfolds.
   addEventListener("beforeprint", () => {
     for (const part of document.querySelectorAll("details")) part.open = true;

@@ -26,7 +26,7 @@ def data_facts(record: Record) -> Facts:
         facts.append(("Inequality of popularity (Gini)", f"{data['gini']:.3f}"))
         facts.append(("Share of the most popular 1 % of items", f"{100 * data['top_share']:.1f} %"))
     if data.get("first"):
-        facts.append(("From, to", f"{data['first']} to {data['last']}"))
+        facts.append(("From, to", f"{moment(data['first'])} to {moment(data['last'])}"))
     return facts
 
 
@@ -44,7 +44,7 @@ def method_facts(record: Record) -> Facts:
     seeds = settings.get("seeds", [])
     facts = [("Protocol", f"{record['protocol']['name']}: {record['protocol']['says']}")]
     if seeds:
-        facts.append(("Seeds", f"{any_value(seeds)}: each has its own split, tuning, fit and test"))
+        facts.append(("Seeds", f"{', '.join(map(str, seeds))}: each has its own split, tuning, fit and test"))
     facts.append(("Tuning budget", budget_words(record)))
     if summary.get("users"):
         facts.append(("Tested on", f"{summary['users']:,} users"))
@@ -58,7 +58,7 @@ def budget_words(record: Record) -> str:
     untuned = [label(record, name) for name, facts in record["models"].items() if not facts.get("space")]
     parts = []
     if budget.get("trials"):
-        parts.append(f"{budget['trials']} fits")
+        parts.append(f"{budget['trials']:,} fits")
     if budget.get("seconds"):
         parts.append(seconds(float(budget["seconds"])))
     if not parts:
@@ -80,6 +80,18 @@ def machine_facts(record: Record) -> Facts:
     if record.get("commit"):
         facts.append(("Commit of taylorank", record["commit"]))
     return facts
+
+
+def moment(text: str) -> str:
+    """Return a moment for people: a date and time, or a number that is no date with separators.
+
+    >>> moment("2003-02-28T17:49:50"), moment("3.15357e+07"), moment("day 3")
+    ('2003-02-28 17:49:50', '31,535,700', 'day 3')
+    """
+    try:
+        return f"{float(text):,.0f}"
+    except ValueError:
+        return text.replace("T", " ") if text[:4].isdigit() else text
 
 
 def advice(record: Record) -> list[str]:

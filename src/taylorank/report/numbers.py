@@ -75,15 +75,19 @@ def p_value(value: float | None) -> str:
 
 
 def any_value(value: Any) -> str:
-    """Return a parameter or a fact: whole numbers with separators, others to four figures."""
+    """Return a parameter or a fact: thousands with separators, other numbers to four figures.
+
+    >>> any_value(7390), any_value(1234.5), any_value(0.12345)
+    ('7,390', '1,234', '0.1235')
+    """
     if value is None:
         return MISSING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}" if abs(value) >= 10_000 else str(value)
+        return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     if isinstance(value, dict):
         return ", ".join(f"{key} {any_value(part)}" for key, part in value.items())
     return ", ".join(map(any_value, value)) if isinstance(value, list | tuple) else str(value)

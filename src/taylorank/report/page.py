@@ -11,6 +11,7 @@ from typing import Any
 from taylorank.errors import MissingExtraError
 from taylorank.output import atomic_path
 from taylorank.report import charts, facts, tables
+from taylorank.report.glossary import glossary
 from taylorank.report.numbers import metric_label
 from taylorank.report.record import Record, check_record
 from taylorank.report.series import series_of
@@ -49,6 +50,7 @@ def render_report(record: Record) -> str:
         method_facts=facts.method_facts(record),
         machine_facts=facts.machine_facts(record),
         advice=facts.advice(record),
+        glossary=glossary(record),
         specs=_embedded(drawn),
         bundle=bundle.replace("</script", "<\\/script"),
         style=_text("style.css"),

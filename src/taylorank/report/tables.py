@@ -53,7 +53,7 @@ def summary_table(record: Record, series: list[Series]) -> Table:
     looks = {one.name: one for one in series}
     order = ranking(record, record["settings"]["primary"], bounds=True)
     order.sort(key=lambda name: bool(record["models"][name].get("is_bound")))
-    best = {metric: next(iter(ranking(record, metric)), None) for metric in metrics}
+    best = {metric: _best_of(record, metric) for metric in metrics}
     costs = [cost for cost, (key, _) in COSTS.items() if any(models[name].get(key) is not None for name in order)]
     rows = []
     for name in [*order, *(name for name in record["models"] if name not in order)]:
@@ -61,10 +61,17 @@ def summary_table(record: Record, series: list[Series]) -> Table:
         if name not in order:
             rows.append([head, Cell(_why(found), is_word=True, span=len(metrics) + len(costs))])
             continue
-        values = [_metric_cell(record, name, metric, is_best=best[metric] == name) for metric in metrics]
+        values = [_metric_cell(record, name, metric, is_best=name in best[metric]) for metric in metrics]
         spent = [Cell(COSTS[cost][1](found.get(COSTS[cost][0]))) for cost in costs]
         rows.append([head, *values, *spent])
     return Table(_means_of(record), ["Model", *map(metric_label, metrics), *costs], rows)
+
+
+def _best_of(record: Record, metric: str) -> list[str]:
+    """Return the best, and all that show the same number."""
+    order = ranking(record, metric)
+    shown = {name: quality(record["summary"]["models"][name]["metrics"][metric]["mean"]) for name in order}
+    return [name for name in order if shown[name] == shown[order[0]]]
 
 
 def _means_of(record: Record) -> str:
@@ -102,7 +109,7 @@ def cutoff_table(record: Record) -> Table:
         [Cell(label(record, name)), *(Cell(quality(dict(values).get(k))) for k in ks)] for name, values in found.items()
     ]
     name = metric_label(split_metric(record["settings"]["primary"])[0])
-    return Table(f"{name} at k", ["Model", *(f"@{k}" for k in ks)], rows)
+    return Table(f"{name} at k", ["Model", *(f"@{k:,}" for k in ks)], rows)
 
 
 def popularity_table(record: Record) -> Table:
@@ -121,11 +128,13 @@ def popularity_table(record: Record) -> Table:
 
 def convergence_table(record: Record) -> Table:
     """Return the validation metric after every measured step."""
-    rows = [
-        [Cell(label(record, run["model"])), *map(Cell, (str(at["step"]), seconds(at["seconds"]), quality(at["value"])))]
-        for run in record["runs"]
-        for at in run.get("convergence") or []
-    ]
+    rows = []
+    for run in record["runs"]:
+        points = run.get("convergence") or []
+        for at in points:
+            step = MISSING if len(points) == 1 else any_value(at["step"])  # fitted in one step
+            rows.append([Cell(label(record, run["model"])), Cell(step)])
+            rows[-1] += [Cell(seconds(at["seconds"])), Cell(quality(at["value"]))]
     name = metric_label(record["settings"]["primary"])
     return Table("Convergence on validation data", ["Model", "Step", "Time", name], rows)
 
@@ -158,7 +167,7 @@ def trials_table(record: Record, name: str) -> Table:
             continue
         for number, trial in enumerate((run.get("tuning") or {}).get("trials", []), start=1):
             note = trial.get("note") or ("" if trial.get("status") == "complete" else str(trial.get("status", "")))
-            rows.append([Cell(str(run["seed"])), Cell(str(number)), Cell(_settings(trial["params"]), is_word=True)])
+            rows.append([Cell(str(run["seed"])), Cell(f"{number:,}"), Cell(_settings(trial["params"]), is_word=True)])
             rows[-1] += [Cell(quality(trial["value"])), Cell(seconds(trial["seconds"])), Cell(note, is_word=True)]
     return Table(
         f"Trials of {label(record, name)}", ["Seed", "Trial", "Parameters", "Validation", "Time", "Note"], rows
@@ -209,7 +218,7 @@ def _tries(tuning: dict[str, Any]) -> str:
         return MISSING
     fits = len({trial.get("fit", number) for number, trial in enumerate(tuning["trials"])})
     settings = len(tuning["trials"])
-    return str(settings) if fits == settings else f"{settings} on {fits} fits"
+    return f"{settings:,}" if fits == settings else f"{settings:,} on {fits:,} fits"
 
 
 def _settings(params: dict[str, Any]) -> str:

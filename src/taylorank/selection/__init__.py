@@ -6,8 +6,9 @@ from taylorank.selection.comparing import CompareProgress, compare, compare_fitt
 from taylorank.selection.comparison import Comparison
 from taylorank.selection.diagnosis import Diagnosis, diagnose
 from taylorank.selection.hold_out import HeldBack, hold_back
+from taylorank.selection.ranges import Choice, Int, Range
 from taylorank.selection.selected import Candidate, Selection
-from taylorank.selection.spaces import SPACES, Choice, Range
+from taylorank.selection.spaces import SPACES
 from taylorank.selection.trials import Trial
 from taylorank.selection.tuning import Tuning, tune
 
@@ -19,6 +20,7 @@ __all__ = [
     "Comparison",
     "Diagnosis",
     "HeldBack",
+    "Int",
     "Range",
     "Selection",
     "Trial",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from taylorank.models.recommender import Recommender
 from taylorank.selection.diagnosis import LARGE, SMALL
-from taylorank.selection.spaces import Choice, Range, Space
+from taylorank.selection.ranges import Choice, Range, Space
 from taylorank.selection.study import GRACE
 from taylorank.selection.trials import Trial
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ from taylorank.metrics import choosing_metric
 from taylorank.models import RG2
 from taylorank.models.histories import training_data
 from taylorank.models.recommender import Recommender
+from taylorank.progress import Narrator, narrated
 from taylorank.selection.best_search import BestSearch
 from taylorank.selection.hold_out import HeldBack, HoldOut, hold_back
 from taylorank.selection.selected import Candidate, Selection
@@ -68,8 +68,23 @@ def fit_best(
     wanted = str(choosing_metric(metric))
     uses_cuda(device)
     budget = Budget(None, _checked(seconds))
-    terminal = Terminal(budget, quiet=quiet)
-    terminal.say(_facts(interactions))
+    with narrated("choosing", False if quiet else None) as narrator:
+        terminal = Terminal(narrator, budget, quiet=quiet)
+        terminal.say(_facts(interactions))
+        return _chosen(interactions, wanted, terminal, hold_out=hold_out, random_state=random_state, device=device)
+
+
+def _chosen(
+    interactions: Interactions,
+    wanted: str,
+    terminal: Terminal,
+    *,
+    hold_out: HoldOut | None,
+    random_state: int,
+    device: Literal["auto", "cpu", "cuda"],
+) -> Recommender:
+    """Hold some data back, and choose by them."""
+    budget = terminal.budget
     held = hold_back(interactions, SHARE, hold_out=hold_out, random_state=random_state)
     if not held.valid.nnz:
         return _without_choice(interactions, wanted, budget, terminal, random_state=random_state, device=device)
@@ -164,21 +179,17 @@ def _facts(data: Interactions) -> str:
 class Terminal:
     """Prints lines, and on a terminal what is being done, in one line that the next one replaces."""
 
+    narrator: Narrator
     budget: Budget
     quiet: bool = False
 
     def say(self, line: str) -> None:
         """Print a line."""
         if not self.quiet:
-            self._clear()
+            self.narrator.clear()
             print(line, flush=True)
 
     def progress(self, what: str) -> None:
-        """Show what is being done and the time, on a terminal only."""
-        if not self.quiet and sys.stderr.isatty():
-            text = f"{self.budget.spent:5.0f} of {self.budget.seconds:g} s: {what}"
-            print(f"\r\x1b[K{text[:78]}", end="", file=sys.stderr, flush=True)
-
-    def _clear(self) -> None:
-        if sys.stderr.isatty():
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        """Show what is being done and the time that is allowed."""
+        self.narrator.what = f"{what} ({self.budget.seconds:g} s allowed)"
+        self.narrator.report()

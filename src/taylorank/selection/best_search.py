@@ -33,8 +33,9 @@ from taylorank.selection.costs import (
 )
 from taylorank.selection.hold_out import HeldBack
 from taylorank.selection.judge import Judge
+from taylorank.selection.ranges import Choice
 from taylorank.selection.selected import Candidate, Interval
-from taylorank.selection.spaces import SPACES, Choice
+from taylorank.selection.spaces import SPACES
 from taylorank.selection.study import GRACE, Budget
 from taylorank.selection.trials import Trial
 from taylorank.selection.tuning import Tuning, tune

@@ -21,6 +21,7 @@ from taylorank.errors import ParameterError
 from taylorank.machine import describe_machine, source_commit
 from taylorank.models.parameters import OF_THE_MACHINE
 from taylorank.models.training_record import TrainingRecord
+from taylorank.progress import Show, narrated, report
 from taylorank.ranking import Rankable
 from taylorank.ranking.protocols import EvaluationProtocol, Prepared
 from taylorank.ranking.protocols import protocol as protocol_named
@@ -29,7 +30,7 @@ from taylorank.selection.comparison import Comparison
 from taylorank.selection.contenders import Contender, Models, contenders
 from taylorank.selection.one_run import POPULARITY_CUTOFF, Plan, Run, make_plan, run_one, tested
 from taylorank.selection.per_user import PerUser, Place, kept_path, load_per_user, running_path, save_per_user
-from taylorank.selection.spaces import Space, cut_lines
+from taylorank.selection.spaces import cut_lines
 from taylorank.selection.summary import summarise
 from taylorank.torch_extra import on_device
 
@@ -57,13 +58,14 @@ def compare(
     seconds: float | None = None,
     metrics: str | Sequence[str] | None = None,
     k: int | Sequence[int] = (10, 20),
-    spaces: Mapping[str, Space] | None = None,
+    spaces: Mapping[str, Mapping[str, Any]] | None = None,
     file: Place | None = None,
     per_user: bool = False,
     name: str | None = None,
     command: str | None = None,
     callback: Callable[[CompareProgress], object] | None = None,
     device: str | None = None,
+    progress: Show = None,
 ) -> Comparison:
     """Tune, fit and test every model on every seed; return means, intervals, tests against the best, and costs.
 
@@ -95,6 +97,8 @@ def compare(
         The name of the data in the report, and the command line that made it.
     device
         "auto", "cpu" or "cuda" in place of each model's own `device`; models without one compute where they always do.
+    progress
+        Where to show how far it is (`taylorank.progress`): by default on a terminal.
 
     >>> from taylorank.data import planted
     >>> found = compare(planted(150, 50, interactions=2000), ["ease", "popularity"], seeds=(0,), trials=0)
@@ -107,13 +111,14 @@ def compare(
     plan = make_plan(evaluation, metrics=metrics, k=k, trials=trials, seconds=seconds, n_items=n_items)
     record = _new_record(data, entries, evaluation, plan, _checked_seeds(seeds), name=name, command=command)
     values = _resumed(record, file)
-    for seed in record["settings"]["seeds"]:
-        missing = [one for one in entries if not _has_run(record, one.name, seed)]
-        if missing:
-            parts = evaluation.prepare(data, seed)
-        for one in missing:
-            stage = _stages(callback, record, one.label, seed)
-            _run_and_save(one, parts, plan, seed, record=record, values=values, file=file, stage=stage)
+    with narrated("comparing", progress):
+        for seed in record["settings"]["seeds"]:
+            missing = [one for one in entries if not _has_run(record, one.name, seed)]
+            if missing:
+                parts = evaluation.prepare(data, seed)
+            for one in missing:
+                stage = _stages(callback, record, one.label, seed)
+                _run_and_save(one, parts, plan, seed, record=record, values=values, file=file, stage=stage)
     with nullcontext() if file is None else as_it_was_written(file):  # of before, if the run was resumed
         record["summary"] = summarise(record, values, known=[record["summary"]])
     result = Comparison(record, values)
@@ -328,6 +333,7 @@ def _stages(
     done, total = len(record["runs"]), len(record["models"]) * len(record["settings"]["seeds"])
 
     def stage(text: str) -> None:
+        report(f"{label}, seed {seed}: {text}", done=done, total=total)
         if callback is not None:
             callback(CompareProgress(label, seed, text, done, total))
 

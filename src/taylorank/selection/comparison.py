@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from taylorank.data.frames import Library, frame_of
 from taylorank.errors import DataError
+from taylorank.report.notebook import chart_of, comparison_columns, comparison_html, comparison_text
 from taylorank.report.page import write_report
 from taylorank.report.record import Record, read_record, save_record, without_user_values
 from taylorank.selection.per_user import PerUser, Place, kept_path, load_per_user, save_per_user, values_inside
@@ -45,6 +47,21 @@ class Comparison:
         shown = [f"{name} {means[name]:.4f}" for name in sorted(means, key=means.__getitem__, reverse=True)]
         shown += [f"{name} failed" for name in self.models if name not in means]
         return f"Comparison({primary}: {', '.join(shown)})"
+
+    def __str__(self) -> str:
+        """Return the result in words and the table of all models, as the command line prints it."""
+        return comparison_text(self.record)
+
+    def _repr_html_(self) -> str:
+        return comparison_html(self.record)
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Return one row for each model and metric: mean, interval, adjusted p against the best, seconds, memory."""
+        return frame_of(comparison_columns(self.record), library)
+
+    def plot(self, kind: str = "forest") -> Any:
+        """Return a chart (altair) of the report: "forest", "trade-off", "by-cutoff", "by-popularity", "tuning", …"""
+        return chart_of(self.record, kind)
 
     def save(self, path: Place, *, per_user: bool = False) -> None:
         """Write the record as JSON, atomically, and if asked for each user's values beside it (NAME.users.npz)."""

@@ -14,7 +14,8 @@ from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.registry import MODELS, model_named
 from taylorank.selection import peers
-from taylorank.selection.spaces import SPACES, SPACES_BY_MODEL, Choice, Space, described
+from taylorank.selection.ranges import Choice, Space, read_space
+from taylorank.selection.spaces import SPACES, SPACES_BY_MODEL, described
 
 Models = Sequence[Any] | Mapping[str, Any]
 
@@ -83,7 +84,7 @@ def known_names() -> list[str]:
     return [*MODELS, *VARIANTS, *peers.PEERS, *(name for name in losses.names() if name not in MODELS)]
 
 
-def contenders(models: Models, spaces: Mapping[str, Space] | None = None) -> list[Contender]:
+def contenders(models: Models, spaces: Mapping[str, Mapping[str, Any]] | None = None) -> list[Contender]:
     """Return the contenders: names of models or peers, estimators, or a mapping from names to either.
 
     >>> [one.label for one in contenders(["rg2", "popularity"])]
@@ -92,12 +93,13 @@ def contenders(models: Models, spaces: Mapping[str, Space] | None = None) -> lis
     if isinstance(models, str) or not hasattr(models, "__len__") or not len(models):
         raise ParameterError(f"models={models!r} is no list of models", 'write ["rg2", "popularity"]')
     pairs = models.items() if isinstance(models, Mapping) else [(None, model) for model in models]
-    found = [_contender(name, model, spaces or {}) for name, model in pairs]
+    read = {name: read_space(space) for name, space in (spaces or {}).items()}
+    found = [_contender(name, model, read) for name, model in pairs]
     names = [one.name for one in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ParameterError(f"two models are called {twice!r}", "give a mapping with a name for each")
-    unknown = sorted(set(spaces or {}) - set(names))
+    unknown = sorted(set(read) - set(names))
     if unknown:
         raise ParameterError(f"spaces has {unknown[0]!r}, which is not compared", f"the models are {', '.join(names)}")
     return found

@@ -20,8 +20,10 @@ from taylorank.errors import MissingExtraError, ParameterError
 from taylorank.kernels import ItemVectors
 from taylorank.models.factor import FactorModel
 from taylorank.models.recommender import Recommender
+from taylorank.progress import Show
 from taylorank.ranking import Ranker, Vectors
-from taylorank.selection.spaces import SPACES, Space
+from taylorank.selection.ranges import Space
+from taylorank.selection.spaces import SPACES
 
 
 @dataclass(eq=False, repr=False)
@@ -37,7 +39,9 @@ class ImplicitALS(FactorModel, Recommender):
     num_threads: int | None = None
     random_state: int = 0
 
-    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+    def fit(
+        self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
+    ) -> Self:
         """Fit to `train`; the callback is called after each sweep, as by our own models."""
         als = peer_module("implicit.cpu.als", "implicit")
         data = read_interactions(train)
@@ -80,7 +84,9 @@ class IrspackIALS(FactorModel, Recommender):
     num_threads: int | None = None
     random_state: int = 0
 
-    def fit(self, train: Any, valid: Interactions | None = None, callback: Any = None) -> Self:
+    def fit(
+        self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
+    ) -> Self:
         """Fit to `train`; the callback is called after each epoch, as by our own models."""
         peer = peer_module("irspack.recommenders.ials", "irspack")
         data = read_interactions(train)

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from taylorank.selection.spaces import Choice, Range, Space, within
+from taylorank.selection.ranges import Choice, Range, Space
+from taylorank.selection.spaces import within
 from taylorank.selection.trials import Trial
 
 # A setting is pruned at a sweep where it is below the median of the earlier ones, once there are this many of them

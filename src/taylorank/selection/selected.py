@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from taylorank.data.frames import Library, frame_of
+from taylorank.data.html import html_table
 from taylorank.models.json_values import plain_value
 from taylorank.selection.study import GRACE
 
@@ -69,6 +71,28 @@ class Selection:
         """Return the record as JSON holds it."""
         candidates = [{**asdict(one), "params": _plain(one.params)} for one in self.candidates]
         return {**asdict(self), "candidates": candidates, "settings": self.settings, "overrun": self.overrun}
+
+    def __str__(self) -> str:
+        return "\n".join([self.data, *self.lines()])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [
+                one.name,
+                "–" if one.value is None else f"{one.value:.4f}",
+                f"{one.settings}",
+                f"{one.seconds:.1f}",
+                one.note,
+            ]
+            for one in self.candidates
+        ]
+        head = ["model", self.metric, "settings", "seconds", "note"]
+        return html_table(head, rows, caption=f"chosen: {self.chosen}", more=" ".join(self._ending()))
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Return the candidates as a table, by default of the library in use."""
+        names = ("name", "value", "settings", "seconds", "note")
+        return frame_of({name: [getattr(one, name) for one in self.candidates] for name in names}, library)
 
     def lines(self) -> list[str]:
         """Return what was chosen, why, and what to expect, for people."""

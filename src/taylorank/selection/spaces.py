@@ -3,83 +3,16 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
-
-import numpy as np
 
 from taylorank import losses, samplers
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
-
-
-@dataclass(frozen=True)
-class Range:
-    """Every number from `low` to `high`; by its logarithm if `log`, whole numbers only if `integer`.
-
-    >>> Range(1, 100, log=True).spread(3)
-    [1.0, 10.0, 100.0]
-    """
-
-    low: float
-    high: float
-    log: bool = False
-    integer: bool = False
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
-            raise ParameterError(f"Range({self.low}, {self.high}) is empty", "give low ≤ high")
-        if self.log and self.low <= 0:
-            raise ParameterError(f"Range({self.low}, {self.high}, log=True)", "a logarithm needs low > 0")
-
-    def at(self, share: float) -> float | int:
-        """Return the value at `share` in [0, 1] of the way from low to high."""
-        if self.log:
-            value = math.exp(math.log(self.low) + share * (math.log(self.high) - math.log(self.low)))
-        else:
-            value = self.low + share * (self.high - self.low)
-        value = float(f"{value:.6g}")  # short to read, and the same when read from a file
-        return round(value) if self.integer else min(max(value, self.low), self.high)
-
-    def share(self, value: float) -> float:
-        """Return how far `value` is on the way from low to high; the inverse of `at`."""
-        if self.low == self.high:
-            return 0.0
-        if self.log:
-            return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
-        return (value - self.low) / (self.high - self.low)
-
-    def spread(self, count: int) -> list[float | int]:
-        """Return `count` values at equal distances, ends included, without repeats."""
-        shares = [0.5] if count == 1 else [i / (count - 1) for i in range(count)]
-        return list(dict.fromkeys(self.at(share) for share in shares))
-
-    def draw(self, rng: np.random.Generator) -> float | int:
-        """Return a random value."""
-        return self.at(float(rng.random()))
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of `values`, which may be numbers, words or None."""
-
-    values: tuple[Any, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", tuple(self.values))
-        if not self.values:
-            raise ParameterError("Choice() has nothing to choose from", "give at least one value")
-
-    def draw(self, rng: np.random.Generator) -> Any:
-        """Return a random value."""
-        return self.values[int(rng.integers(len(self.values)))]
-
-
-Space = Mapping[str, Range | Choice]
+from taylorank.selection.ranges import Choice, Range, Space
 
 RANKS = Choice((8, 16, 32, 64, 128, 256, 384, 512, 768, 1024))  # of every model with factors, cut to the data
 
@@ -212,7 +145,9 @@ def check_space(space: Space, model: Recommender) -> None:
             known = ", ".join(own) or "none"
             raise ParameterError(f"{type(model).__name__} has no parameter {parameter!r}", f"its parameters: {known}")
         if not isinstance(part, Range | Choice):
-            raise ParameterError(f"space has {part!r} for {parameter}", "write Choice((…)) or Range(low, high)")
+            raise ParameterError(
+                f"space has {part!r} for {parameter}", "write Choice((…)), Range(low, high) or Int(low, high)"
+            )
 
 
 def described(space: Space) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from taylorank.checks import check_whole
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError, in_one_line
 from taylorank.models.recommender import Recommender
+from taylorank.progress import report
 from taylorank.selection.judge import Judge, ShortlistJudge
-from taylorank.selection.spaces import Space
+from taylorank.selection.ranges import Space
 from taylorank.selection.trials import Key, Trial, append_trial, key_of
 
 FEW_FITS = 5  # fewer say little about a space
@@ -183,6 +184,8 @@ class Study:
         self.known[trial.key] = trial
         if self.best is trial:
             self.model = model
+        if self.best is not None:
+            report(f"best {self.judge.metric} {self.best.value:.4f}", done=self.fits, total=self.budget.trials)
         if self.callback is not None and self.callback(trial):
             raise Stopped
         return trial

@@ -9,7 +9,8 @@ from typing import Any
 from taylorank.selection.attempt import STEP_USERS, Attempt
 from taylorank.selection.path_fit import GROWTH
 from taylorank.selection.proposers import proposer
-from taylorank.selection.spaces import Choice, cut_ranks, own_values
+from taylorank.selection.ranges import Choice
+from taylorank.selection.spaces import cut_ranks, own_values
 from taylorank.selection.study import BudgetSpent, Stopped, Study
 from taylorank.selection.trials import Trial
 

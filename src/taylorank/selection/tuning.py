@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from taylorank.data import Interactions, merge
+from taylorank.data.frames import Library, frame_of
 from taylorank.deprecation import renamed
 from taylorank.errors import DataError, ParameterError
 from taylorank.metrics import choosing_metric
 from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
+from taylorank.progress import Show, narrated
 from taylorank.registry import MODELS, model_named
 from taylorank.selection.advice import advise, budget_lines
 from taylorank.selection.attempt import fit_steps
 from taylorank.selection.judge import Judge
 from taylorank.selection.path_search import path_search
-from taylorank.selection.spaces import Space, check_space, cut_lines, cut_model, default_space, described, largest_rank
+from taylorank.selection.ranges import read_space
+from taylorank.selection.shown import trial_columns, tuning_chart, tuning_html, tuning_text
+from taylorank.selection.spaces import check_space, cut_lines, cut_model, default_space, described, largest_rank
 from taylorank.selection.study import Budget, Study
 from taylorank.selection.trial_search import trial_search
 from taylorank.selection.trials import Trial, open_trials
@@ -31,7 +35,7 @@ DEFAULT_TRIALS = 20
 Status = Literal["complete", "interrupted"]
 
 
-@dataclass
+@dataclass(repr=False)
 class Tuning:
     """The result of `tune`: the best parameters, the model fitted with them, and how they were found.
 
@@ -63,6 +67,23 @@ class Tuning:
         """How many fits the trials needed: the points of one path share a fit."""
         return len({trial.fit for trial in self.trials})
 
+    def __str__(self) -> str:
+        """Return the result on one screen: what was chosen, what it is worth, the best trials, the advice."""
+        return tuning_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return tuning_html(self)
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Return the trials as a table, in their order: a column for each parameter, then value, users, seconds, …"""
+        return frame_of(trial_columns(self), library)
+
+    def plot(self) -> Any:
+        """Return a chart (altair) of the trials and the best value so far; needs the extra [report]."""
+        return tuning_chart(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all but the model, as JSON holds it."""
         plain = {name: value for name, value in vars(self).items() if name not in ("model", "trials")}
@@ -76,7 +97,7 @@ def tune(
     valid: Interactions,
     *,
     metric: str = "ndcg@10",
-    space: Space | None = None,
+    space: Mapping[str, Any] | None = None,
     trials: int | None = None,
     seconds: float | None = None,
     random_state: int = 0,
@@ -86,6 +107,7 @@ def tune(
     callback: Callable[[Trial], object] | None = None,
     refit: bool = False,
     device: str | None = None,
+    progress: Show = None,
 ) -> Tuning:
     """Return the parameters in `space` with the highest `metric` on `valid`, fitted to `train`.
 
@@ -94,7 +116,8 @@ def tune(
     model
         A model (its other parameters stay as they are), its class, or its name in the registry.
     space
-        {parameter: Range or Choice}; `SPACES` has a default for each model.
+        {parameter: `tr.Choice((8, 16))` (or a plain list), `tr.Range(0.1, 10, log=True)` or `tr.Int(8, 512)`};
+        `selection.SPACES` has a default for each model.
     trials, seconds
         The budget: at most so many fits, at most so long (`refit` counts in). A fit that the seconds cut off
         counts with the best state that it reached; one that has none on the way is ended, but for the first.
@@ -114,6 +137,9 @@ def tune(
     device
         "auto", "cpu" or "cuda" in place of the model's own `device`; a model without one computes where it always does.
 
+    progress
+        Where to show how far it is (`taylorank.progress`): by default on a terminal.
+
     Ctrl-C ends the search early; the result then has the status "interrupted".
 
     >>> from taylorank.data import planted
@@ -128,7 +154,7 @@ def tune(
     judge = Judge(choosing_metric(metric), valid, seen, fold_in)
     if not judge.users:
         raise DataError("the validation data has no interactions", "split with a larger share for validation")
-    chosen = default_space(name, base) if space is None else dict(space)
+    chosen = default_space(name, base) if space is None else read_space(space)
     check_space(chosen, base)
     budget = Budget(DEFAULT_TRIALS if trials is None and seconds is None else trials, seconds)
     cut = cut_lines(chosen, base, train)
@@ -137,7 +163,8 @@ def tune(
     if file is not None:
         study.file = Path(file)
         study.from_file = open_trials(study.file, _header(name, study))
-    return _searched(study, name, cut)
+    with narrated(f"tuning {name}", progress):
+        return _searched(study, name, cut)
 
 
 def _named(model: Recommender | type[Recommender] | str) -> tuple[str, Recommender]:

@@ -22,8 +22,9 @@ from taylorank.models.fitting import FitMonitor, FitProgress, as_before_on_failu
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
+from taylorank.progress import Show, narrated_fit
 from taylorank.ranking import Ranker, Vectors
-from taylorank.torch_extra import require_torch
+from taylorank.torch_extra import require_torch, without_torch_warnings
 from taylorank.training.composition import check_composition, composition_name, default_penalty
 
 LEAST_PATIENCE = 5
@@ -161,6 +162,7 @@ class Neural(FactorModel, Recommender):
         require_torch()
         return super().fold_in(data)
 
+    @narrated_fit
     def fit(
         self,
         train: Any,
@@ -171,6 +173,7 @@ class Neural(FactorModel, Recommender):
         patience: int | None = None,
         start: Recommender | None = None,
         checkpoint: str | Path | None = None,
+        progress: Show = None,
     ) -> Self:
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items).
 
@@ -180,6 +183,7 @@ class Neural(FactorModel, Recommender):
         a fitted factor model such as RG2, gives the first embeddings, scaled to where this loss is low (for newton as
         they are). If the fit is interrupted (Ctrl-C), `checkpoint` is the file that it leaves; the same call continues
         from there, on the CPU to the same bits. A fit that fails leaves the model as it was.
+        `progress`: as in `RG2.fit`.
         """
         require_torch()
         from taylorank.training.run import run_training
@@ -192,7 +196,7 @@ class Neural(FactorModel, Recommender):
         monitor = FitMonitor(
             valid=held_out, metric=metric, patience=waits, callback=callback, checkpoint=kept, unit="epochs"
         )
-        with as_before_on_failure(self), kept or nullcontext():
+        with as_before_on_failure(self), kept or nullcontext(), without_torch_warnings():
             self.train_ = data
             self._keep(*run_training(self, data, monitor=monitor, start=start))
             self.history_ = monitor.history

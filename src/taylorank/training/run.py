@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from taylorank import losses
 from taylorank.backbones import sequences
 from taylorank.data import Interactions
-from taylorank.errors import ParameterError, TrainingError
+from taylorank.errors import TrainingError
 from taylorank.models.fitting import FitMonitor, Step
 from taylorank.models.recommender import Recommender
 from taylorank.solvers.sweeps import SweepState
+from taylorank.torch_extra import has_driver, no_cuda
 from taylorank.training.build import Parts, build
 from taylorank.training.composition import SECOND_ORDER, option_of_loss
 from taylorank.training.feeds import Feed, PairFeed, SequenceFeed, UserFeed, pair_weights
@@ -199,7 +200,7 @@ def chosen_device(device: str) -> str:
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise ParameterError("there is no CUDA device", "choose device='cpu'")
+        raise no_cuda(driver=has_driver())
     return device
 
 

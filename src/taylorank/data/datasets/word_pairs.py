@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from taylorank.data.csr import CSR, freeze
 from taylorank.data.ids import Ids
-from taylorank.data.interactions import Interactions, Step
+from taylorank.data.interactions import Interactions
+from taylorank.data.steps import Step
 from taylorank.errors import DataError
 
 

@@ -1,0 +1,5 @@
+"""`python -m taylorank`: the command line."""
+
+from taylorank.cli import main
+
+main()

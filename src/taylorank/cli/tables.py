@@ -1,0 +1,32 @@
+"""Tables that fit where they are printed: never with a word cut short."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], console: Console, *, right: bool = False) -> None:
+    """Print a table; where it is wider than the terminal, a line of `name value` pairs for every row.
+
+    In a pipe or a file it is as wide as it is. `right` aligns all columns but the first to the right.
+    """
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for number, name in enumerate(head):
+        table.add_column(name, justify="right" if right and number else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    unlimited = Console(width=10_000, quiet=True)
+    width = Measurement.get(unlimited, unlimited.options, table).maximum
+    if width <= console.width or not console.is_terminal:
+        wide = Console(width=max(width, console.width), quiet=console.quiet, highlight=False, file=console.file)
+        wide.print(table)
+        return
+    for row in rows:
+        pairs = [f"{name} {cell}" for name, cell in zip(head, row, strict=True) if cell]
+        console.print(Text(", ".join(pairs)), soft_wrap=False)

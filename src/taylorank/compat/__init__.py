@@ -1,0 +1,1 @@
+"""Other libraries' signatures on top of this one, so that a script changes one import."""

@@ -1,0 +1,99 @@
+"""Long calls say what they do: on a terminal by default, elsewhere if they are asked, to a callback, to the log."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+import taylorank as tr
+from taylorank import progress
+
+DATA = tr.planted(60, 30, interactions=700, random_state=1)
+
+
+@pytest.fixture
+def terminal(monkeypatch, capsys):
+    """Return what the terminal was sent since the last call."""
+    monkeypatch.setattr(progress, "_is_terminal", lambda: True)
+    monkeypatch.setattr(progress, "MOMENT", 0.0)
+    monkeypatch.setattr(progress, "REFRESH", 0.0)
+    return lambda: capsys.readouterr().err
+
+
+CALLS = {
+    "rg2": lambda **how: tr.RG2(4).fit(DATA, **how),
+    "ials": lambda **how: tr.IALS(4, iterations=3).fit(DATA, **how),
+    "ease": lambda **how: tr.EASE().fit(DATA, **how),
+    "itemknn": lambda **how: tr.ItemKNN().fit(DATA, **how),
+    "distilled": lambda **how: tr.Distilled(tr.RG2(4), 2, steps=5).fit(DATA, **how),
+    "tune": lambda **how: tr.tune("ials", *DATA.split((0.8, 0.2)), trials=2, space={"factors": [2, 3]}, **how),
+    "compare": lambda **how: tr.compare(DATA, ["ease", "popularity"], seeds=(0,), trials=0, **how),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_terminal_shows_a_line_and_removes_it(name, terminal):
+    CALLS[name]()
+    lines = terminal().split("\r\x1b[K")
+    assert any(" s" in line for line in lines)
+    assert lines[-1] == ""
+    assert all("\n" not in line and len(line) <= progress.WIDTH for line in lines)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_it_is_silent_if_it_should_be(name, terminal):
+    CALLS[name](progress=False)
+    assert terminal() == ""
+
+
+def test_without_a_terminal_nothing_is_written_by_default(capsys):
+    for call in CALLS.values():
+        call()
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("", "")
+
+
+def test_quick_calls_show_nothing_on_a_terminal(terminal, monkeypatch):
+    monkeypatch.setattr(progress, "MOMENT", 1000.0)
+    CALLS["rg2"]()
+    assert terminal() == ""
+
+
+def test_lines_come_now_and_then_where_there_is_no_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "LINES", 0.0)
+    tr.IALS(4, iterations=3).fit(DATA, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [f"fitting IALS: step {step}" for step in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("name", ["rg2", "ials", "tune", "compare"])
+def test_a_callback_gets_every_report(name):
+    seen = []
+    CALLS[name](progress=seen.append)
+    assert seen
+    assert all(isinstance(one, progress.Report) for one in seen)
+    assert [one.seconds for one in seen] == sorted(one.seconds for one in seen)
+    assert len({one.what for one in seen}) == 1  # what it calls has no line of its own
+
+
+def test_progress_changes_nothing_in_the_result():
+    quiet, loud = tr.IALS(4, iterations=3).fit(DATA, progress=False), tr.IALS(4, iterations=3)
+    loud.fit(DATA, progress=lambda report: None)
+    assert (quiet.item_factors == loud.item_factors).all()
+    assert [sorted(step) for step in quiet.history_] == [sorted(step) for step in loud.history_]
+
+
+def test_the_log_has_what_was_done(caplog):
+    with caplog.at_level(logging.INFO, logger="taylorank"):
+        tr.RG2(4).fit(DATA)
+    assert [record.name for record in caplog.records] == ["taylorank"]
+    assert caplog.messages[0].startswith("fitting RG2: ")
+
+
+def test_an_error_ends_the_line(terminal):
+    with pytest.raises(ZeroDivisionError):
+        tr.RG2(4).fit(DATA, callback=lambda step: 1 / 0)
+    assert terminal().endswith("\r\x1b[K")
+    progress.report("nobody listens")
+    assert terminal() == ""
