@@ -129,18 +129,21 @@ def _tall_svd(matrix: CentredMatrix, wanted: Wanted) -> Svd:
 
 def whole_svd(matrix: CentredMatrix, wanted: Wanted) -> Svd:
     """Return the leading triplets from all eigenvectors of SᵀS, whose order N is hardly larger than `count`."""
-    n = matrix.shape[1]
+    right = like(matrix.right, whole_vectors(matrix.shape[1], wanted.count, lambda X: matrix.normal(like(matrix.right, X))))
+    found = triplets(matrix, right, passes=1, goal=wanted.goal(matrix.dtype))
+    wanted.stops(Progress(1, float(found.residuals.max()), lambda: None))
+    return found
+
+
+def whole_vectors(n: int, count: int, normal: Callable[[Floats], Floats]) -> NDArray[np.float64]:
+    """Return the leading eigenvectors of SᵀS (n, count) from the whole of it, multiplied by unit vectors."""
     square = np.empty((n, n))
     for start in range(0, n, COLUMNS):
         unit = np.zeros((n, min(COLUMNS, n - start)))
         np.fill_diagonal(unit[start:], 1.0)
-        image = matrix.apply_transposed(matrix.apply(like(matrix.right, unit)))
-        square[:, start : start + COLUMNS] = to_numpy(image)
-    _, vectors = linalg.eigh((square + square.T) / 2, subset_by_index=[n - wanted.count, n - 1])
-    right = like(matrix.right, np.ascontiguousarray(vectors[:, ::-1]))
-    found = triplets(matrix, right, passes=1, goal=wanted.goal(matrix.dtype))
-    wanted.stops(Progress(1, float(found.residuals.max()), lambda: None))
-    return found
+        square[:, start : start + COLUMNS] = to_numpy(normal(unit))
+    _, vectors = linalg.eigh((square + square.T) / 2, subset_by_index=[n - count, n - 1])
+    return np.ascontiguousarray(vectors[:, ::-1])
 
 
 def triplets(matrix: CentredMatrix, right: Floats, *, passes: int, goal: Goal) -> Svd:
