@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from pyspark.ml import Estimator
@@ -19,23 +23,47 @@ from taylorank.spark.spectral import LeftRows, decompose
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+ON_THE_PATH = ("rank", "regParam")
 OF_THE_MODEL = ("predictionCol", "rankCol", "rankLimit", "coldStartStrategy", "workDir", "ranking", "popularityDiscount")
 
 
-def prepared(estimator: FitParams, dataset: DataFrame, blind: tuple[str, ...] = ()) -> tuple[Prepared, bool]:
-    """Return the data of a fit in blocks, and whether their folder is temporary.
+@contextmanager
+def prepared(estimator: FitParams, dataset: DataFrame, blind: tuple[str, ...] = ()) -> Iterator[tuple[Prepared, bool]]:
+    """Yield the data of a fit in blocks, and whether their folder is temporary; then it goes if the fit fails.
 
     Parameters in `blind` do not change what a fit computes between its jobs, nor do those of the model.
     """
     folder, is_temporary = work_folder(dataset.sparkSession, estimator.value("workDir"))
-    columns = Columns(*(estimator.value(f"{name}Col") for name in ("user", "item", "strength")),
-                      estimator.value("duplicates"), estimator.value("handleInvalid"))  # fmt: skip
+    columns = Columns(
+        *(estimator.value(f"{name}Col") for name in ("user", "item", "strength")),
+        estimator.value("duplicates"),
+        estimator.value("handleInvalid"),
+    )
     settings = {"kind": type(estimator).__name__}
     for param in estimator.params:
         if param.name not in (*OF_THE_MODEL, *blind):
             settings[param.name] = estimator.value(param.name)
-    found = prepare(dataset, columns, folder, blocks=estimator.value("numUserBlocks"), settings=settings)
-    return found, is_temporary
+    try:
+        blocks = estimator.value("numUserBlocks")
+        yield prepare(dataset, columns, folder, blocks=blocks, settings=settings), is_temporary
+    except BaseException:
+        if is_temporary:
+            folder.remove()
+        raise
+
+
+class Numbered:
+    """Pairs (number, model) that several threads may ask for, as those of CrossValidator do."""
+
+    def __init__(self, pairs: Iterator[tuple[int, Any]]) -> None:
+        self.pairs, self.lock = pairs, Lock()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> tuple[int, Any]:
+        with self.lock:
+            return next(self.pairs)
 
 
 @accessors
@@ -57,7 +85,10 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
 
     def _fit(self, dataset: DataFrame) -> RG2Model:
         self._check()
-        data, is_temporary = prepared(self, dataset, blind=("regParam",))
+        with prepared(self, dataset, blind=("regParam",)) as (data, is_temporary):
+            return self._copyValues(self._fitted(data, is_temporary))
+
+    def _fitted(self, data: Prepared, is_temporary: bool) -> RG2Model:
         found = decompose(
             data,
             self.value("rank"),
@@ -83,7 +114,25 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
         files = write_model(
             data, rows, {"vectors": found.items, "proposal": found.proposal}, facts, temporary=is_temporary
         )
-        return self._copyValues(RG2Model(files))
+        return RG2Model(files)
+
+    def fitMultiple(self, dataset: DataFrame, paramMaps: Sequence[Any]) -> Iterator[tuple[int, RG2Model]]:
+        """Yield (number, model) for every set of parameters; those that differ along the path share one fit.
+
+        `CrossValidator` calls this, so that a grid over `rank` and `regParam` costs one fit per fold.
+        """
+        return Numbered(self._fitted_to_all(dataset, [self.copy(params) for params in paramMaps]))
+
+    def _fitted_to_all(self, dataset: DataFrame, copies: list[RG2]) -> Iterator[tuple[int, RG2Model]]:
+        groups: dict[str, list[int]] = {}
+        for number, own in enumerate(copies):
+            key = json.dumps({p.name: own.value(p.name) for p in own.params if p.name not in (*OF_THE_MODEL, *ON_THE_PATH)})
+            groups.setdefault(key, []).append(number)
+        for numbers in groups.values():
+            first = copies[numbers[0]].copy({self.rank: max(copies[number].value("rank") for number in numbers)})
+            fitted = first.fit(dataset)
+            for number in numbers:
+                yield number, copies[number]._copyValues(fitted.copy())
 
 
 @accessors
@@ -104,7 +153,10 @@ class IALS(Estimator, IALSParams, DefaultParamsReadable, DefaultParamsWritable):
 
     def _fit(self, dataset: DataFrame) -> IALSModel:
         self._check()
-        data, is_temporary = prepared(self, dataset)
+        with prepared(self, dataset) as (data, is_temporary):
+            return self._copyValues(self._fitted(data, is_temporary))
+
+    def _fitted(self, data: Prepared, is_temporary: bool) -> IALSModel:
         weights = Weights(*(self.value(name) for name in ("unobservedWeight", "regParam", "nu", "solver")))
         found = sweep_rows(
             data,
@@ -123,4 +175,4 @@ class IALS(Estimator, IALSParams, DefaultParamsReadable, DefaultParamsWritable):
         }
         rows = SolvedRows(data.folder, found.sweep)
         items = {"vectors": np.ascontiguousarray(found.items)}
-        return self._copyValues(IALSModel(write_model(data, rows, items, facts, temporary=is_temporary)))
+        return IALSModel(write_model(data, rows, items, facts, temporary=is_temporary))

@@ -142,5 +142,6 @@ class IALSParams(FitParams):
         self._check_fit()
         for name in ("unobservedWeight", "nu"):
             check_number(self.value(name), name, least=0.0)
+        check_number(self.value("maxIter"), "maxIter", least=1.0)
         if self.value("solver") not in ("auto", "cholesky", "cg", "blocks"):
             raise ParameterError(f"solver={self.value('solver')!r} is unknown", "choose auto, cholesky, cg or blocks")
