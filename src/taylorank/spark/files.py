@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
+import atexit
 import uuid
-import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +29,22 @@ FACTS = "facts.json"
 
 
 class ModelFiles:
-    """What all views of one fit share; a temporary folder is removed when the last of them is gone."""
+    """What all views of one fit share.
+
+    Temporary files are removed when the process ends: a DataFrame that was made from them may outlive the model.
+    """
 
     def __init__(self, folder: Folder, *, temporary: Folder | None = None) -> None:
         self.folder = folder
         self.facts: dict[str, Any] = folder.read_json(FACTS)
+        self._temporary = temporary
         if temporary is not None:
-            self._end = weakref.finalize(self, temporary.remove)
+            atexit.register(temporary.remove)
+
+    def remove(self) -> None:
+        """Remove temporary files now; those of a saved model stay."""
+        if self._temporary is not None:
+            self._temporary.remove()
 
     @property
     def user_type(self) -> IdType:

@@ -111,6 +111,10 @@ class FactorsModel(Model, ModelParams, MLWritable, MLReadable):
 
         return to_local(self)
 
+    def unpersist(self) -> None:
+        """Remove the files of a model that was not loaded from disk; neither it nor its DataFrames can be used again."""
+        self.files.remove()
+
     def write(self) -> ModelWriter:
         """Return a writer, for `model.write().overwrite().save(path)`."""
         return ModelWriter(self)
