@@ -8,7 +8,7 @@ from planted_frame import agreement, frame_of, lists_of
 
 import taylorank as tr
 from taylorank.errors import DataError, LeakageWarning, ParameterError
-from taylorank.spark import FactorsModel, IALS, RG2, RG2Model, evaluate, from_local, tune
+from taylorank.spark import IALS, RG2, FactorsModel, RG2Model, evaluate, from_local, tune
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +30,7 @@ def test_the_local_model_is_the_one_of_one_machine(parts, local, tmp_path):
     reference = tr.RG2(10).fit(parts[0])
     assert local.seen == parts[0].select(np.ones(parts[0].nnz, bool), "all") or local.seen.nnz == parts[0].nnz
     users = parts[0].user_ids[:50]
-    np.testing.assert_allclose(
-        local.recommend(users, n=5)[1], reference.recommend(users, n=5)[1], rtol=1e-4
-    )
+    np.testing.assert_allclose(local.recommend(users, n=5)[1], reference.recommend(users, n=5)[1], rtol=1e-4)
     local.save(tmp_path / "model.tr", path=True)
     loaded = tr.load(tmp_path / "model.tr")
     assert loaded.get_params()["factors"] == 10
@@ -63,7 +61,9 @@ def test_transform_gives_scores_and_ranks_of_the_whole_list(spark, parts, model,
 
 def test_unknown_users_and_items_are_not_numbers_or_dropped(spark, parts, model):
     known = (int(parts[0].user_ids[0]), int(parts[0].item_ids[0]))
-    frame = spark.createDataFrame([known, (known[0], 10**6), (10**6, known[1]), (None, known[1])], "user long, item long")
+    frame = spark.createDataFrame(
+        [known, (known[0], 10**6), (10**6, known[1]), (None, known[1])], "user long, item long"
+    )
     found = [row["prediction"] for row in model.transform(frame).collect()]
     assert np.isnan(found).sum() == 3
     assert model.copy({model.coldStartStrategy: "drop"}).transform(frame).count() == 1
@@ -122,7 +122,9 @@ def test_evaluation_is_that_of_one_machine(spark, parts, model, local):
     assert found.users.evaluated == known.users.evaluated
     both = frame_of(spark, parts[0]).union(frame_of(spark, parts[1]))
     hidden = evaluate(model, frame_of(spark, parts[2]), k=10, metrics="ndcg", seen=both)
-    assert hidden["ndcg@10"] == pytest.approx(tr.evaluate(local, parts[2], k=10, seen=[*parts[:2]], metrics="ndcg")["ndcg@10"])
+    assert hidden["ndcg@10"] == pytest.approx(
+        tr.evaluate(local, parts[2], k=10, seen=[*parts[:2]], metrics="ndcg")["ndcg@10"]
+    )
 
 
 def test_graded_evaluation(spark, parts, model, local):
@@ -148,7 +150,9 @@ def test_the_path_needs_no_fit(spark, parts, model):
     assert len(found) == 4
     for (rank, share), one in found.items():
         known = next(iter(local.path([rank], [share])))
-        assert agreement(known, lists_of(one.recommendForUserSubset(frame_of(spark, parts[0]).limit(200), 5)), 5)[0] > 0.99
+        assert (
+            agreement(known, lists_of(one.recommendForUserSubset(frame_of(spark, parts[0]).limit(200), 5)), 5)[0] > 0.99
+        )
     with pytest.raises(ParameterError, match="what was fitted"):
         list(model.path([11]))
 
@@ -185,7 +189,9 @@ def test_a_local_model_can_be_applied(spark, parts):
         assert type(applied) is kind
         assert agreement(local, lists_of(applied.recommendForAllUsers(5)), 5)[0] > 0.99
         found = evaluate(applied, frame_of(spark, parts[2]), k=10, metrics="ndcg")
-        assert found["ndcg@10"] == pytest.approx(tr.evaluate(local, parts[2], k=10, metrics="ndcg")["ndcg@10"], rel=1e-5)
+        assert found["ndcg@10"] == pytest.approx(
+            tr.evaluate(local, parts[2], k=10, metrics="ndcg")["ndcg@10"], rel=1e-5
+        )
     with pytest.raises(ParameterError, match="has no vectors"):
         from_local(tr.EASE().fit(parts[0]), spark)
 

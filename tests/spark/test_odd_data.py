@@ -13,7 +13,24 @@ import taylorank as tr
 from taylorank.errors import DataError
 from taylorank.spark import IALS, RG2
 
-ODD = ["", " ", "a b", 'q"uote', "back\\slash", "new\nline", "tab\t", "nul\0", "日本", "🙂", "é", "é", "-1", "01", "1", "`"]
+ODD = [
+    "",
+    " ",
+    "a b",
+    'q"uote',
+    "back\\slash",
+    "new\nline",
+    "tab\t",
+    "nul\0",
+    "日本",
+    "🙂",
+    "é",
+    "é",
+    "-1",
+    "01",
+    "1",
+    "`",
+]
 
 
 def _grid(ids):

@@ -129,7 +129,9 @@ def _tall_svd(matrix: CentredMatrix, wanted: Wanted) -> Svd:
 
 def whole_svd(matrix: CentredMatrix, wanted: Wanted) -> Svd:
     """Return the leading triplets from all eigenvectors of SᵀS, whose order N is hardly larger than `count`."""
-    right = like(matrix.right, whole_vectors(matrix.shape[1], wanted.count, lambda X: matrix.normal(like(matrix.right, X))))
+    right = like(
+        matrix.right, whole_vectors(matrix.shape[1], wanted.count, lambda X: matrix.normal(like(matrix.right, X)))
+    )
     found = triplets(matrix, right, passes=1, goal=wanted.goal(matrix.dtype))
     wanted.stops(Progress(1, float(found.residuals.max()), lambda: None))
     return found

@@ -19,7 +19,7 @@ _HOMES = {
     "tune": "tuning",
     "from_local": "local",
 }
-__all__ = ["IALS", "FactorsModel", "IALSModel", "RG2", "RG2Model", "RankingEvaluator", "evaluate", "from_local", "tune"]
+__all__ = ["IALS", "RG2", "FactorsModel", "IALSModel", "RG2Model", "RankingEvaluator", "evaluate", "from_local", "tune"]
 
 
 def __getattr__(name: str) -> Any:

@@ -186,4 +186,3 @@ def _combined(strengths: NDArray[np.float32], starts: NDArray[np.int64], duplica
     group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(strengths))))
     order = np.lexsort((strengths, group))  # a sum depends on its order, which must not depend on the input's
     return np.add.reduceat(strengths[order].astype(np.float64), starts).astype(np.float32)
-

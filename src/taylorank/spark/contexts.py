@@ -87,4 +87,6 @@ def _block_sums(folder: Folder, contexts: Contexts, batches: Batches) -> Iterato
         largest = float(contexts.row_scale(block.totals).max(initial=0.0)) * strongest
         row: list[tuple[Any, Any]] = [(number, pa.int32()), (c.sum(), pa.float64()), (context.sum(), pa.float64())]
         row.append((largest, pa.float64()))
-        yield pa.record_batch([pa.array([v], kind) for v, kind in row], names=["number", "weight", "context", "largest"])
+        yield pa.record_batch(
+            [pa.array([v], kind) for v, kind in row], names=["number", "weight", "context", "largest"]
+        )

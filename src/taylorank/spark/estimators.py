@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ON_THE_PATH = ("rank", "regParam")
-OF_THE_MODEL = ("predictionCol", "rankCol", "rankLimit", "coldStartStrategy", "workDir", "ranking", "popularityDiscount")
+OF_THE_MODEL = (
+    "predictionCol",
+    "rankCol",
+    "rankLimit",
+    "coldStartStrategy",
+    "workDir",
+    "ranking",
+    "popularityDiscount",
+)
 
 
 @contextmanager
@@ -34,11 +42,8 @@ def prepared(estimator: FitParams, dataset: DataFrame, blind: tuple[str, ...] = 
     Parameters in `blind` do not change what a fit computes between its jobs, nor do those of the model.
     """
     folder, is_temporary = work_folder(dataset.sparkSession, estimator.value("workDir"))
-    columns = Columns(
-        *(estimator.value(f"{name}Col") for name in ("user", "item", "strength")),
-        estimator.value("duplicates"),
-        estimator.value("handleInvalid"),
-    )
+    names = ("userCol", "itemCol", "strengthCol", "duplicates", "handleInvalid")
+    columns = Columns(*(estimator.value(name) for name in names))
     settings = {"kind": type(estimator).__name__}
     for param in estimator.params:
         if param.name not in (*OF_THE_MODEL, *blind):
@@ -86,7 +91,8 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
     def _fit(self, dataset: DataFrame) -> RG2Model:
         self._check()
         with prepared(self, dataset, blind=("regParam",)) as (data, is_temporary):
-            return self._copyValues(self._fitted(data, is_temporary))
+            model: RG2Model = self._copyValues(self._fitted(data, is_temporary))
+        return model
 
     def _fitted(self, data: Prepared, is_temporary: bool) -> RG2Model:
         found = decompose(
@@ -126,7 +132,9 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
     def _fitted_to_all(self, dataset: DataFrame, copies: list[RG2]) -> Iterator[tuple[int, RG2Model]]:
         groups: dict[str, list[int]] = {}
         for number, own in enumerate(copies):
-            key = json.dumps({p.name: own.value(p.name) for p in own.params if p.name not in (*OF_THE_MODEL, *ON_THE_PATH)})
+            key = json.dumps(
+                {p.name: own.value(p.name) for p in own.params if p.name not in (*OF_THE_MODEL, *ON_THE_PATH)}
+            )
             groups.setdefault(key, []).append(number)
         for numbers in groups.values():
             first = copies[numbers[0]].copy({self.rank: max(copies[number].value("rank") for number in numbers)})
@@ -143,8 +151,8 @@ class IALS(Estimator, IALSParams, DefaultParamsReadable, DefaultParamsWritable):
 
     Parameters are keywords, MLlib's where they mean the same: `userCol`, `itemCol`, `predictionCol`, `rank` (K),
     `maxIter` (sweeps), `regParam` (λ), `coldStartStrategy`, `seed`, `numUserBlocks`; and `strengthCol`,
-    `unobservedWeight`, `nu`, `solver`, `tol`, `rankCol`, `duplicates`, `handleInvalid`, `workDir`. Defaults are those of
-    `taylorank.IALS`; `explainParams()` lists them all.
+    `unobservedWeight`, `nu`, `solver`, `tol`, `rankCol`, `duplicates`, `handleInvalid`, `workDir`. Defaults are those
+    of `taylorank.IALS`; `explainParams()` lists them all.
     """
 
     def __init__(self, **params: Any) -> None:
@@ -154,7 +162,8 @@ class IALS(Estimator, IALSParams, DefaultParamsReadable, DefaultParamsWritable):
     def _fit(self, dataset: DataFrame) -> IALSModel:
         self._check()
         with prepared(self, dataset) as (data, is_temporary):
-            return self._copyValues(self._fitted(data, is_temporary))
+            model: IALSModel = self._copyValues(self._fitted(data, is_temporary))
+        return model
 
     def _fitted(self, data: Prepared, is_temporary: bool) -> IALSModel:
         weights = Weights(*(self.value(name) for name in ("unobservedWeight", "regParam", "nu", "solver")))

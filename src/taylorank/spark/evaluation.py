@@ -1,6 +1,7 @@
 """Full-ranking evaluation on the cluster: every task ranks its users and sums the metrics of `taylorank.metrics`.
 
-Several views of one model, such as the (K, λ) of its path, are evaluated in one job: users and test items are read once.
+Several views of one model, such as the (K, λ) of its path, are evaluated in one job: users and test items are read
+once.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def evaluate(
     none of them. Test items that the model does not know, or that are in `seen`, count as misses. `gain` and
     `strengthCol` are for graded NDCG, as in `taylorank.evaluate`, which has the same metrics but for ece.
     """
-    return evaluate_views(model, [model.view()], test, k=k, seen=seen, metrics=metrics, gain=gain, strengthCol=strengthCol)[0]
+    return evaluate_views(
+        model, [model.view()], test, k=k, seen=seen, metrics=metrics, gain=gain, strengthCol=strengthCol
+    )[0]
 
 
 def evaluate_views(
@@ -81,7 +84,7 @@ def evaluate_views(
 
 
 def relevant_items(model: Any, test: DataFrame, strength: str) -> DataFrame:
-    """Return `user` and `relevant`: (position, strength) of each of their items, null for items unknown to the model."""
+    """Return `user` and `relevant`: (position, strength) of each of their items, -1 for unknown items."""
     files = model.files
     pairs = test.select(
         coded(test, model.value("userCol"), files.user_type, "user"),
@@ -122,8 +125,8 @@ def _evaluation(rows: list[dict[str, Any]], wanted: Sequence[Wanted]) -> Evaluat
         if w.name in CATALOGUE_METRICS:
             means[str(w)] = CATALOGUE_METRICS[w.name](shown[str(w)])
         else:
-            total, weight = totals[str(w)]
-            means[str(w)] = total / weight if weight else float("nan")
+            of_all, weights = totals[str(w)]
+            means[str(w)] = of_all / weights if weights else float("nan")
     users = EvaluatedUsers(count[USERS], 0, count[UNKNOWN], count[UNKNOWN_ITEMS], count[HIDDEN_ITEMS])
     return Evaluation(means, users=users)
 
@@ -159,7 +162,9 @@ class EvaluationTask:
         accumulators = accumulators_for(self.wanted, Task(ranker, truth, hidden, items.counts))
         length = max((w.cutoff or 0 for w in self.wanted), default=0)
         positions = np.arange(users.num_rows)
-        listed = best_items(ranker, hidden)[0](positions, length)[0] if length else np.empty((len(positions), 0), np.int64)
+        listed = (
+            best_items(ranker, hidden)[0](positions, length)[0] if length else np.empty((len(positions), 0), np.int64)
+        )
         block = slice(0, users.num_rows)
         for accumulator in accumulators:
             accumulator.add(Block(block, listed, truth.judge(block, listed, length)))
@@ -215,10 +220,11 @@ class Sums:
         for name, values in accumulator.values.items():
             defined = ~np.isnan(values)
             weights = accumulator.weights.get(name, np.ones(len(values)))[defined]
-            self.add(name, values[defined] @ weights, weights.sum())
+            self.add(name, float(values[defined] @ weights), float(weights.sum()))
         for w in getattr(accumulator, "wanted", ()):
             if w.name in CATALOGUE_METRICS:
-                self.shown[str(w)] = self.shown.get(str(w), 0) + getattr(accumulator, "shown")[w.cutoff]
+                counts: Any = accumulator
+                self.shown[str(w)] = self.shown.get(str(w), 0) + counts.shown[w.cutoff]
 
     def to_batch(self, view: int) -> Any:
         """Return the sums as rows."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class RankingEvaluator(Evaluator, DefaultParamsReadable, DefaultParamsWritable):
     """The mean over users of `metricName`, such as "ndcg@10", of what a model with `rankCol` has transformed.
 
-    Every row is a relevant item, its rank that among all items that the user had not in training. Rows without a rank are
-    misses; users of whom no row has a prediction are unknown and left out.
+    Every row is a relevant item, its rank that among all items that the user had not in training. Rows without a rank
+    are misses; users of whom no row has a prediction are unknown and left out.
     """
 
     metricName = Param(Params._dummy(), "metricName", "such as ndcg@10", typeConverter=TypeConverters.toString)

@@ -1,9 +1,9 @@
 """The files of a fitted model: items and their vectors, the table of users, and the facts about them.
 
-    items             codes of all items, ascending (Arrow)
-    item_arrays       vectors (N, K), popularity, counts and, for RG², the proposal
-    users.parquet     user, vector, items seen in training, strengths
-    facts.json        types of the ids, sizes, numbers that the fit learned
+items             codes of all items, ascending (Arrow)
+item_arrays       vectors (N, K), popularity, counts and, for RG², the proposal
+users.parquet     user, vector, items seen in training, strengths
+facts.json        types of the ids, sizes, numbers that the fit learned
 """
 
 from __future__ import annotations
@@ -104,4 +104,3 @@ def write_model(
 def parent(folder: Folder) -> Folder:
     """Return the folder that holds this one."""
     return Folder(folder.address.rstrip("/").rsplit("/", 1)[0])
-

@@ -127,10 +127,10 @@ class Folder:
             plain = np.ascontiguousarray(array)
             parts.append((key, plain))
             meta[key] = [plain.dtype.str, list(plain.shape)]
-        schema = pa.schema([pa.field(key, pa.large_binary()) for key, _ in parts], metadata={"arrays": json.dumps(meta)})
-        with self._target(name) as (system, temporary), system.open_output_stream(temporary) as stream:
-            with pa.ipc.new_file(stream, schema) as writer:
-                writer.write(pa.record_batch([_one_value(plain) for _, plain in parts], schema=schema))
+        schema = pa.schema(
+            [pa.field(key, pa.large_binary()) for key, _ in parts], metadata={"arrays": json.dumps(meta)}
+        )
+        self.write_table(name, pa.Table.from_arrays([_one_value(plain) for _, plain in parts], schema=schema))
 
     def read_arrays(self, name: str) -> Arrays:
         """Read what `write_arrays` wrote: mapped into memory where the folder is local, read-only."""
@@ -144,9 +144,12 @@ class Folder:
         """Write a table of Arrow."""
         import pyarrow as pa
 
-        with self._target(name) as (system, temporary), system.open_output_stream(temporary) as stream:
-            with pa.ipc.new_file(stream, table.schema) as writer:
-                writer.write_table(table)
+        with (
+            self._target(name) as (system, temporary),
+            system.open_output_stream(temporary) as stream,
+            pa.ipc.new_file(stream, table.schema) as writer,
+        ):
+            writer.write_table(table)
 
     def read_table(self, name: str) -> Any:
         """Read a table of Arrow; mapped into memory where the folder is local."""

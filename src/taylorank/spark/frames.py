@@ -85,12 +85,11 @@ def hidden_items(model: Any, users: DataFrame, seen: Any) -> DataFrame:
     return users.select("user", "vector").join(others, "user", "left")
 
 
-def decoded_lists(
-    found: DataFrame, key: str, key_type: IdType, key_name: str, name: str, kind: IdType
-) -> DataFrame:
+def decoded_lists(found: DataFrame, key: str, key_type: IdType, key_name: str, name: str, kind: IdType) -> DataFrame:
     """Return lists of (`name`, rating) by `key` with original ids in place of codes."""
     lists = F.col("recommendations")
     if kind.name != kind.code_type:
-        lists = F.transform(lists, lambda pair: F.struct(kind.decoded(pair[name]).alias(name), pair["rating"].alias("rating")))
+        lists = F.transform(
+            lists, lambda pair: F.struct(kind.decoded(pair[name]).alias(name), pair["rating"].alias("rating"))
+        )
     return found.select(key_type.decoded(F.col(key)).alias(key_name), lists.alias("recommendations"))
-

@@ -45,7 +45,9 @@ class IdType:
             raise DataError(f"there is no column {column!r}", f"choose from {', '.join(data.columns)}")
         found = cls(data.schema[column].dataType.simpleString())
         if not (found.is_whole or found.is_text):
-            raise DataError(f"column {column!r} of type {found.name} holds no ids", "use integers, text, dates or bytes")
+            raise DataError(
+                f"column {column!r} of type {found.name} holds no ids", "use integers, text, dates or bytes"
+            )
         return found
 
     @property

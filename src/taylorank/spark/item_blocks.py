@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from taylorank.data import CSR
 from taylorank.data.csr import sort_pairs
 from taylorank.spark.blocks import read_block
-from taylorank.spark.folder import Folder
+from taylorank.spark.folder import Arrays, Folder
 from taylorank.spark.prepared import Prepared
 from taylorank.spark.session import Batches, map_arrow, numbered
 
@@ -31,7 +31,9 @@ class ItemBlock:
 
     def gathered(self, folder: Folder, name: str) -> NDArray[np.float32]:
         """Return the factors of the needed users from the files `name-0`, …, (needed users, K)."""
-        parts = [folder.read_arrays(f"{name}-{block}")["P"][users] for block, users in enumerate(self.needed) if len(users)]
+        parts = [
+            folder.read_arrays(f"{name}-{block}")["P"][users] for block, users in enumerate(self.needed) if len(users)
+        ]
         return np.concatenate(parts)
 
 
@@ -55,7 +57,9 @@ def build_item_blocks(data: Prepared, bounds: list[int]) -> None:
 def _build(folder: Folder, bounds: list[int], blocks: int, batches: Batches) -> Iterator[Any]:
     for batch in batches:
         for number in batch.column(0).to_pylist():
-            _write(folder, number, [_part(folder, block, bounds[number], bounds[number + 1]) for block in range(blocks)])
+            _write(
+                folder, number, [_part(folder, block, bounds[number], bounds[number + 1]) for block in range(blocks)]
+            )
         yield batch
 
 
@@ -69,12 +73,14 @@ def _part(folder: Folder, block: int, start: int, stop: int) -> CSR:
 def _write(folder: Folder, number: int, parts: list[CSR]) -> None:
     needed = [np.unique(part.indices).astype(np.int32) for part in parts]
     offsets = np.concatenate(([0], np.cumsum([len(users) for users in needed])))
-    columns = [np.searchsorted(users, part.indices) + first for users, part, first in zip(needed, parts, offsets, strict=False)]
+    columns = [
+        np.searchsorted(users, part.indices) + first for users, part, first in zip(needed, parts, offsets, strict=False)
+    ]
     owners = np.concatenate([part.row_of_entry() for part in parts])
     has_weights = any(part.weights is not None for part in parts)
     shape = (parts[0].n_rows, int(offsets[-1]))
     indptr, indices, order = sort_pairs(owners, np.concatenate(columns).astype(np.int32), shape, want_order=has_weights)
-    arrays = {"indptr": indptr, "indices": indices, "needed": np.concatenate(needed), "offsets": offsets}
+    arrays: Arrays = {"indptr": indptr, "indices": indices, "needed": np.concatenate(needed), "offsets": offsets}
     if has_weights:
         arrays["weights"] = np.concatenate([_weights(part) for part in parts])[order]
     folder.write_arrays(f"items-{number}", arrays)

@@ -100,9 +100,9 @@ def _take_spectral(local: Any, model: Any, data: Interactions, arrays: Any, stor
 def from_local(model: Recommender, session: SparkSession | None = None, *, workDir: str = "", **params: Any) -> Any:
     """Return a fitted model of one machine as one that can be applied to DataFrames.
 
-    An `RG2` fitted by its spectral solver becomes an `RG2Model`, with its path; an `IALS` an `IALSModel`; any other model
-    whose scores are inner products a `FactorsModel`. `params` are set on it, such as userCol. Users without history have
-    no vector and are left out.
+    An `RG2` fitted by its spectral solver becomes an `RG2Model`, with its path; an `IALS` an `IALSModel`; any other
+    model whose scores are inner products a `FactorsModel`. `params` are set on it, such as userCol. Users without
+    history have no vector and are left out.
     """
     session = session or active_session()
     kind, settings, arrays, rows, facts = _parts(model)
@@ -164,5 +164,3 @@ def _write(session: SparkSession, folder: Any, model: Recommender, vectors: NDAr
     codes = arrow_codes(model.users).take(pa.array(there))
     batch = user_batch(codes, vectors[there].astype(np.float32), rows, with_strengths=rows.weights is not None)
     session.createDataFrame(pa.Table.from_batches([batch])).write.parquet(folder.address_of(USERS))
-
-

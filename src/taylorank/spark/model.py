@@ -31,8 +31,8 @@ REGULARIZATION = (0.0, 0.1, 0.2, 0.3, 0.4)
 class FactorsModel(Model, ModelParams, MLWritable, MLReadable):
     """What all fitted models share. Scores are those by which `taylorank` ranks on one machine.
 
-    `seen` in the methods that recommend: what to leave out, the training data by default; a DataFrame with `userCol` and
-    `itemCol`; or None to rank all items, as MLlib's ALS does.
+    `seen` in the methods that recommend: what to leave out, the training data by default; a DataFrame with `userCol`
+    and `itemCol`; or None to rank all items, as MLlib's ALS does.
     """
 
     def __init__(self, files: ModelFiles | None = None) -> None:
@@ -85,7 +85,9 @@ class FactorsModel(Model, ModelParams, MLWritable, MLReadable):
         name, item_type = self.value("itemCol"), self.files.item_type
         user_type = self.files.user_type
         chosen = hidden_items(self, users, seen)
-        schema = f"user {user_type.code_type}, recommendations array<struct<`{name}`: {item_type.code_type}, rating: float>>"
+        schema = (
+            f"user {user_type.code_type}, recommendations array<struct<`{name}`: {item_type.code_type}, rating: float>>"
+        )
         found = map_arrow(chosen, Lists(self.view(), length, name), schema)
         return decoded_lists(found, "user", user_type, self.value("userCol"), name, item_type)
 
@@ -100,7 +102,7 @@ class FactorsModel(Model, ModelParams, MLWritable, MLReadable):
         return best_users(self, numUsers, users, wanted)
 
     def evaluate(self, test: DataFrame, **options: Any) -> Any:
-        """Return the metrics of the whole ranking over the users of `test`; `taylorank.spark.evaluate` has the options."""
+        """Return the metrics of the whole ranking for the users of `test`; `taylorank.spark.evaluate` has options."""
         from taylorank.spark.evaluation import evaluate
 
         return evaluate(self, test, **options)
@@ -112,7 +114,7 @@ class FactorsModel(Model, ModelParams, MLWritable, MLReadable):
         return to_local(self)
 
     def unpersist(self) -> None:
-        """Remove the files of a model that was not loaded from disk; neither it nor its DataFrames can be used again."""
+        """Remove the files of a model that was not loaded; neither it nor its DataFrames can be used again."""
         self.files.remove()
 
     def write(self) -> ModelWriter:
@@ -149,9 +151,7 @@ class RG2Model(FactorsModel, RG2Params):
         ranking, discount = self.value("ranking"), self.value("popularityDiscount")
         return View(self.files.folder, self.files.width, tuple(root.tolist()), ranking, discount)
 
-    def path(
-        self, ranks: Sequence[int] | None = None, regParams: Sequence[float] = REGULARIZATION
-    ) -> Iterator[Self]:
+    def path(self, ranks: Sequence[int] | None = None, regParams: Sequence[float] = REGULARIZATION) -> Iterator[Self]:
         """Yield the fitted model for every K of `ranks` and every λ of `regParams`, without refitting."""
         for rank in (self.value("rank"),) if ranks is None else ranks:
             for share in regParams:

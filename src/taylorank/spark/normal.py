@@ -49,8 +49,8 @@ class BlockProduct:
 class ClusterMatrix:
     """S' of all blocks, known by its products with SᵀS. Their results are kept in files until the fit ends.
 
-    A solver that runs again after the driver was killed asks for the same products in the same order, and is given those
-    that are there; so it goes on from the last pass, to the same bits.
+    A solver that runs again after the driver was killed asks for the same products in the same order, and is given
+    those that are there; so it goes on from the last pass, to the same bits.
     """
 
     data: Prepared

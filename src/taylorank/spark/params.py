@@ -63,7 +63,9 @@ class ModelParams(Params):
 
     def _check_model(self) -> None:
         if self.value("coldStartStrategy") not in ("nan", "drop"):
-            raise ParameterError(f"coldStartStrategy={self.value('coldStartStrategy')!r} is unknown", "choose nan or drop")
+            raise ParameterError(
+                f"coldStartStrategy={self.value('coldStartStrategy')!r} is unknown", "choose nan or drop"
+            )
         for name in ("rank", "rankLimit"):
             if self.value(name) < 1:
                 raise ParameterError(f"{name}={self.value(name)} is below 1", "give a whole number of at least 1")
@@ -77,16 +79,16 @@ class FitParams(ModelParams):
     handleInvalid = _param("handleInvalid", "rows without id or strength: error or skip", to_text)
     maxIter = _param("maxIter", "IALS: sweeps; RG2: the most passes, 0 for as many as it takes", to_int)
     regParam = _param("regParam", "RG2: share of σ₁ in [0, 1); IALS: λ", to_float)
-    tol = _param("tol", "when to stop; RG2: largest residual over σ₁, IALS: least decrease of the loss, 0 for none", to_float)
+    tol = _param(
+        "tol", "when to stop; RG2: largest residual over σ₁, IALS: least decrease of the loss, 0 for none", to_float
+    )
     seed = _param("seed", "of the random start", to_int)
     numUserBlocks = _param("numUserBlocks", "blocks of users; 0: one per task that runs at a time, or more", to_int)
     workDir = _param("workDir", "folder that all machines reach, where a fit leaves what it needs to go on", to_text)
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._setDefault(
-            strengthCol="", duplicates="max", handleInvalid="error", seed=0, numUserBlocks=0, workDir=""
-        )
+        self._setDefault(strengthCol="", duplicates="max", handleInvalid="error", seed=0, numUserBlocks=0, workDir="")
 
     def _check_fit(self) -> None:
         self._check_model()

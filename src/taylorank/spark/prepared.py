@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.data import CSR
 from taylorank.data.assemble import LARGEST_STRENGTH, SMALLEST_STRENGTH
 from taylorank.errors import DataError
-from taylorank.data import CSR
 from taylorank.spark.blocks import REPORT, BlockBuilder, Duplicates, item_codes, read_block, write_block
 from taylorank.spark.folder import Folder
 from taylorank.spark.ids import IdType
@@ -92,13 +92,14 @@ class Prepared:
         upper = int(np.searchsorted(ends, rank, side="right"))
         within = rank - (int(ends[upper - 1]) if upper else 0)
         lower = int(np.searchsorted(np.cumsum(self._histogram(upper)), within, side="right"))
-        return np.array([upper * HALF + lower], dtype=np.uint32).view(np.float32)[0]
+        return np.float32(np.array([upper * HALF + lower], dtype=np.uint32).view(np.float32)[0])
 
     def _histogram(self, upper: int | None) -> NDArray[np.int64]:
         """How many strengths have each upper half of bits; given one, each lower half."""
         job = map_arrow(numbered(self.session, self.blocks), partial(_half_counts, self.folder, upper), "counts binary")
         parts = to_arrow(job).column("counts").to_pylist()
-        return np.sum([np.frombuffer(part, dtype=np.int64) for part in parts], axis=0)
+        total: NDArray[np.int64] = np.sum([np.frombuffer(part, dtype=np.int64) for part in parts], axis=0)
+        return total
 
 
 def _block_counts(folder: Folder, number: int) -> NDArray[np.float64]:
@@ -143,9 +144,8 @@ def prepare(data: DataFrame, columns: Columns, folder: Folder, *, blocks: int, s
     users = tuple(found["users"])
     if not found["interactions"]:
         raise DataError("the training data has no interactions", "check the DataFrame and its filters")
-    return Prepared(
-        session, own, user_type, item_type, users, found["interactions"], len(items), found["low"], found["high"], parallel
-    )  # fmt: skip
+    low, high = found["low"], found["high"]
+    return Prepared(session, own, user_type, item_type, users, found["interactions"], len(items), low, high, parallel)
 
 
 def _encoded(data: DataFrame, columns: Columns, user_type: IdType, item_type: IdType) -> DataFrame:

@@ -75,9 +75,7 @@ def _direct(session: SparkSession, part: Part, shape: Shape) -> NDArray[Any]:
     return total
 
 
-def summed_ranges(
-    session: SparkSession, folder: Folder, part: Part, shape: Shape, ranges: int, name: str
-) -> list[int]:
+def summed_ranges(session: SparkSession, folder: Folder, part: Part, shape: Shape, ranges: int, name: str) -> list[int]:
     """Leave the sums of ranges of items in files `name-0`, …; return where the ranges begin and end."""
     bounds = shape.bounds(ranges)
     count = len(bounds) - 1
@@ -112,9 +110,7 @@ def _emit(part: Part, bounds: list[int], batches: Batches) -> Iterator[Any]:
 
 def _rows(batches: Any) -> Iterator[tuple[int, bytes | None, bytes]]:
     for batch in batches:
-        for target, rows, values in zip(
-            batch.column(0).to_pylist(), batch.column(2), batch.column(3), strict=True
-        ):
+        for target, rows, values in zip(batch.column(0).to_pylist(), batch.column(2), batch.column(3), strict=True):
             yield target, rows.as_buffer(), values.as_buffer()
 
 

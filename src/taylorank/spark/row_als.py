@@ -1,10 +1,10 @@
 """iALS on the cluster: both half-sweeps solve their rows where the rows are, with the kernel of one machine.
 
-    P_x = (w₀ QᵀQ + Σ_y r Q_yQ_yᵀ + λ (n_x + w₀ N)^ν I)⁻¹ Σ_y r Q_y             in blocks of users, Q in one file
-    Q_y = (w₀ PᵀP + Σ_x r P_xP_xᵀ + λ (n_y + w₀ M)^ν I)⁻¹ Σ_x r P_x             in blocks of items, P in a file per block
+    P_x = (w₀ QᵀQ + Σ_y r Q_yQ_yᵀ + λ (n_x + w₀ N)^ν I)⁻¹ Σ_y r Q_y        in blocks of users, Q in one file
+    Q_y = (w₀ PᵀP + Σ_x r P_xP_xᵀ + λ (n_y + w₀ M)^ν I)⁻¹ Σ_x r P_x        in blocks of items, P in a file per block
 
-Two jobs a sweep, and only K × K sums come back from them. Q of every sweep is in a file: a fit that was interrupted goes
-on from the last one.
+Two jobs a sweep, and only K × K sums come back from them. Q of every sweep is in a file: a fit that was interrupted
+goes on from the last one.
 """
 
 from __future__ import annotations
@@ -232,5 +232,3 @@ class SolvedRows:
         """Return (users, K)."""
         rows: NDArray[np.float32] = self.folder.read_arrays(f"P-{self.sweep - 1}-{number}")["P"]
         return rows
-
-

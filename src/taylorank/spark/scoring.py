@@ -95,7 +95,9 @@ class Lists:
             if not batch.num_rows:
                 continue
             with threads(task_threads()):
-                positions, scores = best(items, self.view.rows(batch.column(1)), hidden_rows(batch, 2, items), self.length)
+                positions, scores = best(
+                    items, self.view.rows(batch.column(1)), hidden_rows(batch, 2, items), self.length
+                )
             found = recommendations(items.codes, positions, scores, self.item_name)
             yield pa.record_batch([batch.column(0), found], names=["user", "recommendations"])
 

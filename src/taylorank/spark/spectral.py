@@ -1,15 +1,13 @@
 """RG² on the cluster: the leading singular vectors of S' by block Lanczos, its products made by all executors.
 
-The basis of N × (K + 6 b) numbers is on the driver, which makes it orthonormal by Cholesky factors of Gram matrices; the
-users, of whom there are many more, stay in their blocks. The SVD gives every smaller K and every λ, so what is kept of a
-fit are U and V with their scales, and a model multiplies them by √(σ − τ)₊ (see `solvers.spectral`).
+The basis of N × (K + 6 b) numbers is on the driver, which makes it orthonormal by Cholesky factors of Gram matrices;
+the users, of whom there are many more, stay in their blocks. The SVD gives every smaller K and every λ, so what is
+kept of a fit are U and V with their scales, and a model multiplies them by √(σ − τ)₊ (see `solvers.spectral`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,9 +67,7 @@ def decompose(
     data.folder.write_arrays("right", {"X": matrix.centred(right)})
     items = right / (np.sqrt(q) * sums.total**0.25)[:, None]
     matrix.forget()
-    return Decomposition(
-        items.astype(np.float32), values, residual, passes, q, sums, matrix.seconds
-    )
+    return Decomposition(items.astype(np.float32), values, residual, passes, q, sums, matrix.seconds)
 
 
 def _check_spread(sums: ContextSums, q: NDArray[np.float64]) -> None:

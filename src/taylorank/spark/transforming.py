@@ -109,4 +109,3 @@ class Scored:
         ranks = np.zeros(batch.num_rows, np.int32)
         ranks[rows] = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0)
         return pa.array(ranks, mask=ranks == 0)
-

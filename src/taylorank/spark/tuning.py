@@ -37,9 +37,9 @@ def tune(
 ) -> Tuned:
     """Return the best model on `valid`, whose items are ranked among all that a user does not have in `train`.
 
-    Every fit of `RG2` gives all of `ranks` (K/8, K/4, K/2 and K of the estimator by default) times `regParams`, which are
-    evaluated in one job. `others` are sets of parameters that need a fit each, such as
-    [{"proposalExponent": 0.5}, {"proposalExponent": 0.7}]; for `IALS` they are all that is tried.
+    Every fit of `RG2` gives all of `ranks` (K/8, K/4, K/2 and K of the estimator by default) times `regParams`, which
+    are evaluated in one job. `others` are sets of parameters that need a fit each, such as [{"proposalExponent":
+    0.5}, {"proposalExponent": 0.7}]; for `IALS` they are all that is tried.
     """
     wanted, trials, models = choosing_metric(metric), [], []
     for params in others:
@@ -49,7 +49,9 @@ def tune(
             top = fitted.value("rank")
             chosen = ranks or sorted({max(1, top // part) for part in (8, 4, 2, 1)})
             found = list(fitted.path(chosen, regParams))
-        scores = evaluate_views(fitted, [model.view() for model in found], valid, k=wanted.cutoff or 10, metrics=str(wanted))
+        scores = evaluate_views(
+            fitted, [model.view() for model in found], valid, k=wanted.cutoff or 10, metrics=str(wanted)
+        )
         for model, score in zip(found, scores, strict=True):
             own = {"rank": model.value("rank"), "regParam": model.value("regParam")}
             trials.append({**params, **own, str(wanted): score[str(wanted)]})

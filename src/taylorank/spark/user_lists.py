@@ -1,7 +1,7 @@
 """The best users of items: every task ranks its users for all items, and lists of the same item are merged.
 
-score_xy = a_y (P_x · Q_y) + b_y, so for one item the order of users is that of P_x · Q_y (a_y > 0). A task holds k users
-per item beside one batch of users, whatever their number.
+score_xy = a_y (P_x · Q_y) + b_y, so for one item the order of users is that of P_x · Q_y (a_y > 0). A task holds k
+users per item beside one batch of users, whatever their number.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def best_users(model: Any, length: int, users: DataFrame, wanted: tuple[int, ...
     name, key = model.value("userCol"), model.value("itemCol")
     pair = f"struct<`{name}`: {user_type.code_type}, rating: float>"
     parts = map_arrow(
-        users, UserLists(model.view(), length, name, wanted), f"item {item_type.code_type}, recommendations array<{pair}>"
+        users,
+        UserLists(model.view(), length, name, wanted),
+        f"item {item_type.code_type}, recommendations array<{pair}>",
     )
     merged = parts.groupBy("item").agg(F.flatten(F.collect_list("recommendations")).alias("pairs"))
     ordered = F.array_sort(F.transform("pairs", lambda p: F.struct((-p["rating"]).alias("low"), p[name].alias("id"))))
@@ -64,7 +66,8 @@ class UserLists:
         chosen = np.arange(len(items.vectors)) if self.wanted is None else np.array(self.wanted, dtype=np.int64)
         if items.allowed is not None:
             chosen = chosen[items.allowed[chosen]]
-        codes, best = [], (np.full((len(chosen), 0), -1, np.int64), np.zeros((len(chosen), 0), np.float32))
+        codes: list[Any] = []
+        best: Best = (np.full((len(chosen), 0), -1, np.int64), np.zeros((len(chosen), 0), np.float32))
         for batch in batches:
             if not batch.num_rows or not len(chosen):
                 continue
@@ -87,7 +90,9 @@ class UserLists:
         if batch.num_columns > 2:
             by_item = rows_of(batch.column(2), len(items.vectors)).transpose()
             hidden = by_item.to_scipy()
-        found = [self._strip(users, items, chosen[start : start + ROWS], hidden) for start in range(0, len(chosen), ROWS)]
+        found = [
+            self._strip(users, items, chosen[start : start + ROWS], hidden) for start in range(0, len(chosen), ROWS)
+        ]
         return np.concatenate([part[0] for part in found]), np.concatenate([part[1] for part in found])
 
     def _strip(self, users: ItemVectors, items: Items, chosen: NDArray[np.int64], hidden: Any) -> Best:
