@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from spark_here import require_spark
 
 HERE = Path(__file__).parent
 
@@ -21,14 +20,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if HERE in Path(item.fspath).parents:
             item.add_marker(pytest.mark.xdist_group("spark"))
             item.add_marker(pytest.mark.filterwarnings("ignore"))
-
-
-def require_spark() -> None:
-    """Skip where Spark cannot run."""
-    if find_spec("pyspark") is None:
-        pytest.skip("pyspark is not installed: pip install 'taylorank[spark]'")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("there is no Java, which Spark needs: install openjdk-17-jre-headless")
 
 
 @pytest.fixture(scope="session")

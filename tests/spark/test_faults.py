@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from planted_frame import frame_of, lists_of
+from spark_here import require_spark
 
 import taylorank as tr
 from taylorank.spark import IALS, RG2, normal, reduction, row_als
@@ -102,3 +107,26 @@ def test_other_data_do_not_go_on_from_there(spark, data, tmp_path, monkeypatch):
     other = frame.where("item % 7 != 0")
     found = estimator.fit(other)
     assert found.facts["interactions"] == other.count()
+
+
+def test_a_cluster_that_loses_executors_and_files_fits_the_same_bits(tmp_path):
+    require_spark()
+    script = Path(__file__).with_name("cluster_faults.py")
+    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert all(harm for harm, _ in found.values()), found  # the harm was done
+    assert len({bits for _, bits in found.values()}) == 1
+
+
+def test_a_killed_driver_is_taken_up(tmp_path):
+    require_spark()
+    script = Path(__file__).with_name("killed_driver.py")
+    command = [sys.executable, script, tmp_path]
+    killed = subprocess.run([*command, "4"], capture_output=True, text=True, timeout=300)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr[-3000:]
+    done = subprocess.run([*command, "0"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["same"]
+    assert found["products"] == found["all products"] - 3  # three were there

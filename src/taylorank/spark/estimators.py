@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
@@ -49,8 +51,9 @@ def prepared(estimator: FitParams, dataset: DataFrame, blind: tuple[str, ...] = 
         if param.name not in (*OF_THE_MODEL, *blind):
             settings[param.name] = estimator.value(param.name)
     try:
-        blocks = estimator.value("numUserBlocks")
-        yield prepare(dataset, columns, folder, blocks=blocks, settings=settings), is_temporary
+        began, blocks = time.perf_counter(), estimator.value("numUserBlocks")
+        data = prepare(dataset, columns, folder, blocks=blocks, settings=settings)
+        yield replace(data, seconds=time.perf_counter() - began), is_temporary
     except BaseException:
         if is_temporary:
             folder.remove()
@@ -116,6 +119,7 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
             "residual": found.residual,
             "passes": found.passes,
             "pass_seconds": found.pass_seconds,
+            "pass_columns": found.pass_columns,
         }
         files = write_model(
             data, rows, {"vectors": found.items, "proposal": found.proposal}, facts, temporary=is_temporary

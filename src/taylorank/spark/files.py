@@ -9,6 +9,7 @@ facts.json        types of the ids, sizes, numbers that the fit learned
 from __future__ import annotations
 
 import atexit
+import time
 import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -83,6 +84,7 @@ def write_model(
     popularity, counts = data.counts
     folder.write_arrays(ARRAYS, {"popularity": popularity / data.typical_strength, "counts": counts, **items})
     folder.write_bytes("items", fit.read_bytes("items"))
+    began = time.perf_counter()
     write_users(data, rows, folder)
     folder.write_json(
         FACTS,
@@ -94,6 +96,8 @@ def write_model(
             "n_items": data.n_items,
             "interactions": data.interactions,
             "blocks": data.blocks,
+            "prepare_seconds": data.seconds,
+            "users_seconds": time.perf_counter() - began,
             **facts,
         },
     )

@@ -53,6 +53,7 @@ class Prepared:
     lowest: float
     highest: float
     ranges: int  # into which sums over items are cut
+    seconds: float = 0.0  # that it took to read and cut the data
 
     @property
     def n_users(self) -> int:

@@ -41,6 +41,7 @@ class Decomposition:
     proposal: NDArray[np.float64]
     sums: ContextSums
     pass_seconds: list[float]
+    pass_columns: int
 
 
 def decompose(
@@ -67,7 +68,8 @@ def decompose(
     data.folder.write_arrays("right", {"X": matrix.centred(right)})
     items = right / (np.sqrt(q) * sums.total**0.25)[:, None]
     matrix.forget()
-    return Decomposition(items.astype(np.float32), values, residual, passes, q, sums, matrix.seconds)
+    columns = matrix.columns // max(matrix.passes, 1)
+    return Decomposition(items.astype(np.float32), values, residual, passes, q, sums, matrix.seconds, columns)
 
 
 def _check_spread(sums: ContextSums, q: NDArray[np.float64]) -> None:
