@@ -12,6 +12,7 @@ Gowalla's training data by solving its loss with ours (alpha 1, 5, 20, 80; regPa
 
 from __future__ import annotations
 
+import json
 import statistics
 import tempfile
 import time
@@ -23,6 +24,7 @@ import numpy as np
 from research.bench.speed.process import in_own_process
 from research.bench.speed.spark_data import generated
 from research.bench.speed.spark_session import PeakMemory, local_session
+from research.output import provenance, write_json
 from taylorank.data import Interactions, datasets, planted
 from taylorank.kernels import ItemVectors
 from taylorank.machine import describe_machine
@@ -35,11 +37,32 @@ SUBSET = 10_000  # users of the generated set for whom lists are made
 KEPT = Path(tempfile.gettempdir()) / "taylorank-bench-spark"
 
 
-def run(*, data: str = "gowalla", factors: str = "64,128", quick: bool = False) -> dict[str, Any]:
-    """Fit and recommend with both; `data` is gowalla, or so many million generated interactions such as 20."""
+def run(
+    *,
+    data: str = "gowalla",
+    factors: str = "64,128",
+    quick: bool = False,
+    file: Path | None = None,
+    command: str = "",
+) -> dict[str, Any]:
+    """Fit and recommend with both; `data` is gowalla, or so many million generated interactions such as 20.
+
+    A record that is there already is gone on with: what it has of other data and ranks stays.
+    """
     name, ranks = ("quick", ["4"]) if quick else (data, factors.split(","))
-    results = [in_own_process(__name__, kind, name, rank) for rank in ranks for kind in KINDS]
-    return {"benchmark": "spark", "data": name, "machine": describe_machine(), "results": results}
+    record: dict[str, Any] = json.loads(file.read_text()) if file is not None and file.exists() else {"results": []}
+    for rank in ranks:
+        own = [in_own_process(__name__, kind, name, rank) for kind in KINDS]
+        kept = [one for one in record["results"] if (one["data"], one["factors"]) != (name, own[0]["factors"])]
+        record = {
+            **provenance(command),
+            "benchmark": "spark",
+            "machine": describe_machine(),
+            "results": [*kept, *own],
+        }
+        if file is not None:
+            write_json(file, record)
+    return record
 
 
 def measure(kind: str, data: str, rank: str) -> dict[str, Any]:
@@ -165,8 +188,10 @@ class _Mllib:
         )
 
     def fit(self, frame: Any) -> Any:
+        began = time.perf_counter()
         model = self.estimator.fit(self._rated(frame))
         model.userFactors.count()
+        self.seconds = time.perf_counter() - began
         return model
 
     def lists(self, model: Any, users: Any) -> Any:
@@ -184,12 +209,11 @@ class _Mllib:
         return evaluate(ranker, test, k=20, metrics="ndcg")["ndcg@20"]
 
     def sweep(self, frame: Any, model: Any) -> dict[str, Any]:
-        """Time what three more iterations add to one; on large data the fit of one is all there is time for."""
+        """What each further iteration adds to a fit of one; on large data that fit is all there is time for."""
         if not self.whole:
             return {"iterations": self.iterations}
-        rated = self._rated(frame)
-        seconds = [_timed(lambda n=n: self._with(n).fit(rated).userFactors.count()) for n in (1, 4)]
-        return {"sweep_s": round((seconds[1] - seconds[0]) / 3, 4), "iterations": self.iterations}
+        one = _timed(lambda: self._with(1).fit(self._rated(frame)).userFactors.count())
+        return {"sweep_s": round((self.seconds - one) / (self.iterations - 1), 4), "iterations": self.iterations}
 
 
 def describe(record: dict[str, Any]) -> list[str]:
