@@ -26,6 +26,7 @@ def session_in(folder: Path) -> Any:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["SPARK_WORKER_DIR"] = str(folder / "work")
+    os.environ["SPARK_LOCAL_DIRS"] = str(folder / "local")
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local-cluster[2,1,1024]")
@@ -33,7 +34,6 @@ def session_in(folder: Path) -> Any:
         "spark.executor.memory": "600m",
         "spark.driver.memory": "600m",
         "spark.ui.enabled": "false",
-        "spark.local.dir": str(folder / "local"),
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.host": "127.0.0.1",
         "spark.ui.showConsoleProgress": "false",

@@ -31,7 +31,6 @@ from taylorank.machine import describe_machine
 from taylorank.ranking import Ranker, Vectors, evaluate
 
 ALPHA, REG_PARAM, ITERATIONS = 80.0, 1.0, 10
-KINDS = ("ours", "mllib")
 SWEEP_TARGET, LISTS_TARGET = 10.0, 5.0
 SUBSET = 10_000  # users of the generated set for whom lists are made
 KEPT = Path(tempfile.gettempdir()) / "taylorank-bench-spark"
@@ -41,6 +40,7 @@ def run(
     *,
     data: str = "gowalla",
     factors: str = "64,128",
+    contenders: str = "ours,mllib",
     quick: bool = False,
     file: Path | None = None,
     command: str = "",
@@ -52,7 +52,7 @@ def run(
     name, ranks = ("quick", ["4"]) if quick else (data, factors.split(","))
     record: dict[str, Any] = json.loads(file.read_text()) if file is not None and file.exists() else {"results": []}
     for rank in ranks:
-        own = [in_own_process(__name__, kind, name, rank) for kind in KINDS]
+        own = [in_own_process(__name__, kind, name, rank) for kind in contenders.split(",")]
         kept = [one for one in record["results"] if (one["data"], one["factors"]) != (name, own[0]["factors"])]
         record = {
             **provenance(command),
@@ -220,18 +220,30 @@ def describe(record: dict[str, Any]) -> list[str]:
     """Describe the results in words."""
     lines = []
     for ours in (one for one in record["results"] if one["contender"] == "ours"):
-        theirs = next(
+        same = [
             one
             for one in record["results"]
             if one["contender"] == "mllib" and (one["factors"], one["data"]) == (ours["factors"], ours["data"])
-        )
-        lines += _words(ours, theirs)
+        ]
+        lines += _words(ours, same[0]) if same else [_alone(ours)]
     return lines
 
 
+def _name(one: dict[str, Any]) -> str:
+    data = "Gowalla" if one["data"] == "gowalla" else f"generated, {one['interactions'] / 1e6:.0f} M"
+    return f"{data}, K = {one['factors']}"
+
+
+def _alone(ours: dict[str, Any]) -> str:
+    quality = "" if ours["ndcg@20"] is None else f", NDCG@20 {ours['ndcg@20']:.4f}"
+    return (
+        f"{_name(ours)}, RG² alone: a sweep {ours['sweep_s']:.2f} s, a fit {ours['fit_s']:.1f} s ({ours['passes']} "
+        f"passes){quality}, lists of 20 {ours['lists_s']:.1f} s, peak memory {ours['memory_mb']:,} MB"
+    )
+
+
 def _words(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
-    name = "Gowalla" if ours["data"] == "gowalla" else f"generated, {ours['interactions'] / 1e6:.0f} M"
-    head = f"{name}, K = {ours['factors']}"
+    head = _name(ours)
     sweep = theirs.get("sweep_s") or theirs["fit_s"]
     what = "iteration" if "sweep_s" in theirs else "fit of one iteration"
     ratio, lists = sweep / ours["sweep_s"], theirs["lists_s"] / ours["lists_s"]
