@@ -26,11 +26,11 @@ run: $(VENV)/.run
 	$(BIN)/taylorank --version
 	$(BIN)/taylorank run
 
-# Two processes; torch with one thread in each, for its threads wait for work by spinning.
+# Two processes; torch with one thread in each, for its threads wait for work by spinning. Tests of a group stay in one.
 test: export TAYLORANK_REQUIRE_NATIVE := 1
 test: export OMP_NUM_THREADS := 1
 test: $(VENV)/.test lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -66,7 +66,7 @@ $(VENV)/.run: $(BIN)/python $(SOURCES)
 	touch $@
 
 $(VENV)/.test: $(BIN)/python $(SOURCES)
-	TAYLORANK_REQUIRE_NATIVE=1 $(INSTALL) --editable ".[report,torch,tune,serve,test]"
+	TAYLORANK_REQUIRE_NATIVE=1 $(INSTALL) --editable ".[report,torch,tune,serve,spark,test]"
 	touch $@ $(VENV)/.run
 
 clean:

@@ -41,6 +41,10 @@ BENCHMARKS = {
     "fit-cost": Benchmark("speed.fit_cost", "Seconds of whole fits of RG² against rank, interactions and items."),
     "svd": Benchmark("speed.svd", "Leading singular triplets by five methods."),
     "stores": Benchmark("speed.stores", "Recall, time and bytes of vector stores: RG² at 1,024 and a student of 64."),
+    "spark": Benchmark("speed.spark", "RG² on Spark against MLlib's ALS: sweeps, fits, lists, memory."),
+    "spark-scale": Benchmark(
+        "speed.spark_scale", "RG² on Spark for 1 to 100 M interactions, and what more would cost."
+    ),
     "memory": Benchmark("speed.memory", "Peak memory of a fit."),
     "read": Benchmark("speed.read", "20 M rows of csv and Parquet to clean CSR against pandas."),
     "epochs": Benchmark("speed.epochs", "Epochs of matrix factorisation against RecBole and plain PyTorch."),

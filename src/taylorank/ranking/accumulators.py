@@ -35,12 +35,15 @@ NEED_ITEM_COUNTS = ("novelty", "popularity")  # metrics that need how often an i
 
 @dataclass(frozen=True)
 class Task:
-    """What is evaluated on what: the same for all blocks. `counts` is the data that item popularity is counted in."""
+    """What is evaluated on what: the same for all blocks.
+
+    `counts` is the data that item popularity is counted in, or how often each item occurs there, (N,).
+    """
 
     ranker: Ranker
     truth: Relevance
     hidden: Hidden
-    counts: Interactions
+    counts: Interactions | Values
 
 
 @dataclass(frozen=True)
@@ -202,6 +205,8 @@ class CalibrationAccumulator:
 
 def _item_counts(task: Task) -> Values:
     """How often each item of the model occurs in `counts`."""
+    if isinstance(task.counts, np.ndarray):
+        return task.counts
     if not task.counts.nnz:
         raise ParameterError(
             "the model has no training data to count item popularity in",

@@ -80,6 +80,10 @@ class CentredMatrix:
         """Sᵀ Y for Y (M, k)."""
         return self.transposed.apply(block)
 
+    def normal(self, block: NDArray[Any]) -> NDArray[Any]:
+        """SᵀS X for X (N, k)."""
+        return self.apply_transposed(self.apply(block))
+
 
 def project_out(block: NDArray[Any], unit: NDArray[Any], *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Return (I − b bᵀ) X, in `out` if given, which may be X."""

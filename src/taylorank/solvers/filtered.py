@@ -101,7 +101,7 @@ def _on_host(state: SvdState) -> SvdState:
 def _first_state(matrix: CentredMatrix, wanted: Wanted) -> SvdState:
     """A random block, multiplied and filtered a few times."""
     noise = normal(matrix.right, (matrix.shape[1], basis_size(wanted.count)), wanted.random_state)
-    block, passes = orthonormal(matrix.apply_transposed(matrix.apply(noise)), 1), 1
+    block, passes = orthonormal(matrix.normal(noise), 1), 1
     for left in reversed(range(FIRST_FILTERS)):
         squares = np.sort(squared_lengths(matrix.apply(block)))[::-1]
         degree = _degree(squares, MIXED_GROWTH)

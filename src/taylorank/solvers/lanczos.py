@@ -18,7 +18,7 @@ Simon, "Thick-restart Lanczos method for large symmetric eigenvalue problems", S
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,27 +42,55 @@ def block_width(count: int) -> int:
     return 16 if count < 256 else 32
 
 
-def basis_size(count: int) -> int:
+def basis_size(count: int, block: int | None = None) -> int:
     """How many columns V has when it is full."""
-    block = block_width(count)
+    block = block or block_width(count)
     return -(-max(int(ROOM * count), count + 6 * block) // block) * block
 
 
 def solve(matrix: CentredMatrix, wanted: Wanted) -> Svd:
     """Return the leading triplets of a matrix with more rows than columns."""
-    basis = Basis(matrix, wanted)
+    basis, was_stopped = search(matrix, wanted)
+    found = triplets(matrix, basis.right(), passes=basis.passes, goal=basis.goal)
+    if not was_stopped:
+        warn_of_rounding(found, wanted)
+    return found
+
+
+def search(matrix: Normal, wanted: Wanted, *, block: int | None = None) -> tuple[Basis, bool]:
+    """Return a basis whose Ritz vectors are the leading right vectors, and whether it was stopped before they were.
+
+    `block` columns are multiplied at a time, as many as suit a CPU by default. Of the matrix it needs SᵀS alone.
+    """
+    basis = Basis(matrix, wanted, block)
     stall = Stall()
     for _ in range(MAX_RESTARTS):
         basis.fill(wanted.max_passes)
         if wanted.stops(Progress(basis.passes, float(basis.residuals.max()), basis.state)):
-            return basis.svd()
+            return basis, True
         worst = float(basis.excess.max())
         if worst <= 1 or stall.is_reached(worst, basis.locked):
             break
         basis.restart()
-    found = basis.svd()
-    warn_of_rounding(found, wanted)
-    return found
+    return basis, False
+
+
+class Normal(Protocol):
+    """What is needed of a matrix S: its products with SᵀS."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(M, N)."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of its numbers."""
+        ...
+
+    def normal(self, block: Floats) -> Floats:
+        """SᵀS X for X (N, k)."""
+        ...
 
 
 class Stall:
@@ -83,10 +111,10 @@ class Stall:
 class Basis:
     """V, T and the block that comes next. `locked` columns of V are no longer in T."""
 
-    def __init__(self, matrix: CentredMatrix, wanted: Wanted) -> None:
-        n, dtype, count = matrix.shape[1], matrix.right.dtype, wanted.count
+    def __init__(self, matrix: Normal, wanted: Wanted, block: int | None = None) -> None:
+        n, dtype, count = matrix.shape[1], matrix.dtype, wanted.count
         self.matrix, self.count, self.random_state = matrix, count, wanted.random_state
-        self.block, self.size = block_width(count), basis_size(count)
+        self.block, self.size = block or block_width(count), basis_size(count, block)
         self.kept = -(-(count + (self.size - count) // 4) // self.block) * self.block  # columns that a restart leaves
         self.goal = wanted.goal(dtype)
         self.locked = self.filled = self.linked = self.columns = 0
@@ -97,7 +125,7 @@ class Basis:
             self._take_up(wanted.start)
         else:
             noise = np.random.default_rng(wanted.random_state).standard_normal((n, self.block)).astype(dtype)
-            self.next = np.linalg.qr(matrix.apply_transposed(matrix.apply(noise)))[0]
+            self.next = np.linalg.qr(matrix.normal(noise))[0]
         self.before = (self.filled, self.next, self.columns)
 
     @property
@@ -157,7 +185,7 @@ class Basis:
         """Take the next block into V; make the one after it."""
         j, b, V = self.filled, self.block, self.V
         X = V[:, j : j + b] = self.next
-        Z = self.matrix.apply_transposed(self.matrix.apply(X))
+        Z = self.matrix.normal(X)
         own = inner_product(X, Z)
         subtract_product(Z, X, own)
         if j > self.linked:
@@ -213,12 +241,12 @@ class Basis:
         first, last, rotation = self.locked, self.filled, vectors.astype(self.V.dtype)
         multiply_in_place(self.V[:, first:last], rotation, strip=STRIP)
 
-    def svd(self) -> Svd:
-        """Return the triplets of the Ritz values; the basis is used up."""
+    def right(self) -> Floats:
+        """Return the leading Ritz vectors, (N, count); the basis is used up."""
         self._rotate(self.vectors[:, : self.count - self.locked])
-        right = self.V[:, : self.count].copy()
+        vectors = self.V[:, : self.count].copy()
         del self.V
-        return triplets(self.matrix, right, passes=self.passes, goal=self.goal)
+        return vectors
 
 
 def cholesky_qr(Z: Floats, floor: float) -> tuple[Floats, Doubles] | None:

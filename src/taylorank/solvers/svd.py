@@ -130,28 +130,25 @@ def _tall_svd(matrix: CentredMatrix, wanted: Wanted) -> Svd:
 
 def whole_svd(matrix: CentredMatrix, wanted: Wanted) -> Svd:
     """Return the leading triplets from all eigenvectors of SᵀS, whose order N is hardly larger than `count`."""
-    square = _whole_square(matrix)
-    if is_tensor(square):
-        vectors = namespace(square).linalg.eigh(square)[1][:, -wanted.count :].flip(1)
-    else:
-        n = len(square)
-        vectors = linalg.eigh(square, subset_by_index=[n - wanted.count, n - 1])[1][:, ::-1]
-    right = like(matrix.right, vectors if is_tensor(vectors) else np.ascontiguousarray(vectors))
-    found = triplets(matrix, right, passes=1, goal=wanted.goal(matrix.dtype))
+    vectors = whole_vectors(matrix.shape[1], wanted.count, lambda X: matrix.normal(like(matrix.right, X)))
+    found = triplets(matrix, like(matrix.right, vectors), passes=1, goal=wanted.goal(matrix.dtype))
     wanted.stops(Progress(1, float(found.residuals.max()), lambda: None))
     return found
 
 
-def _whole_square(matrix: CentredMatrix) -> Floats:
-    """SᵀS in float64, some columns at a time, where the matrix is."""
-    n = matrix.shape[1]
-    square = as_double(like(matrix.right, np.zeros((n, n))))
+def whole_vectors(n: int, count: int, normal: Callable[[Floats], Floats]) -> Floats:
+    """Return the leading eigenvectors of SᵀS (n, count) from the whole of it, multiplied by unit vectors."""
+    parts = []
     for start in range(0, n, COLUMNS):
-        unit = np.zeros((n, min(COLUMNS, n - start)), dtype=np.float32)
+        unit = np.zeros((n, min(COLUMNS, n - start)))
         np.fill_diagonal(unit[start:], 1.0)
-        square[:, start : start + COLUMNS] = matrix.apply_transposed(matrix.apply(like(matrix.right, unit)))
-    whole: Floats = (square + square.T) / 2
-    return whole
+        parts.append(as_double(normal(unit)))
+    square: Any = namespace(parts[0]).concatenate(parts, 1)
+    square = (square + square.T) / 2
+    if is_tensor(square):
+        leading: Floats = namespace(square).linalg.eigh(square)[1][:, -count:].flip(1)
+        return leading
+    return np.ascontiguousarray(linalg.eigh(square, subset_by_index=[n - count, n - 1])[1][:, ::-1])
 
 
 def triplets(matrix: CentredMatrix, right: Floats, *, passes: int, goal: Goal) -> Svd:

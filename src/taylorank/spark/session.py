@@ -1,0 +1,121 @@
+"""What is asked of a Spark session: how many tasks run at a time, where files can lie, functions over Arrow."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from taylorank.errors import MissingExtraError, ParameterError
+from taylorank.spark.folder import Folder, temporary_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Batches = Iterator[Any]  # of pyarrow.RecordBatch
+MANY_RECORDS = 10_000  # of one batch of Arrow, Spark's own default
+
+
+def require_pyspark() -> None:
+    """Raise an error that says what to install if pyspark is missing."""
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("pyspark is not installed", "pip install 'taylorank[spark]'") from None
+
+
+def session_of(data: DataFrame) -> SparkSession:
+    """Return the session of a DataFrame."""
+    return data.sparkSession
+
+
+def active_session() -> SparkSession:
+    """Return the session of this process."""
+    from pyspark.sql import SparkSession
+
+    found = SparkSession.getActiveSession()
+    return SparkSession.builder.getOrCreate() if found is None else found
+
+
+def setting(session: SparkSession, name: str, default: str) -> str:
+    """Return a setting of the session, of the cluster if need be."""
+    try:
+        found = session.conf.get(name, default)
+    except Exception:  # some are not shown to clients
+        found = default
+    return default if found is None else found
+
+
+def slots(session: SparkSession) -> int:
+    """Return how many tasks run at a time, as far as it is known.
+
+    A client of Spark Connect cannot see that; there it is the number of partitions of a shuffle, or what
+    `spark.default.parallelism` says.
+    """
+    context = getattr(session, "_sc", None)
+    cores = setting(session, "spark.default.parallelism", "0")
+    found = int(cores) or (context.defaultParallelism if context is not None else 0)
+    found = found or int(setting(session, "spark.sql.shuffle.partitions", "200"))
+    return max(1, found // int(setting(session, "spark.task.cpus", "1")))
+
+
+def task_threads() -> int:
+    """Return how many threads the kernels of this task may use: the cores that Spark has given to it."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 1 if context is None else max(1, context.cpus())
+
+
+def task_number() -> int:
+    """Return the number of the partition that this task computes."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
+
+
+def map_arrow(data: DataFrame, function: Callable[[Batches], Batches], schema: str) -> DataFrame:
+    """Return `function` of the batches of every partition; no batch goes through pandas."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)
+        return data.mapInArrow(function, schema)
+
+
+def to_arrow(data: DataFrame) -> Any:
+    """Return a DataFrame as a table of Arrow on the driver."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)
+        return data.toArrow()
+
+
+def numbered(session: SparkSession, count: int) -> DataFrame:
+    """Return the numbers 0 … count − 1 in a column `number`, one in each of `count` partitions."""
+    return session.range(0, count, 1, count).withColumnRenamed("id", "number")
+
+
+def by_number(data: DataFrame, column: str, count: int) -> DataFrame:
+    """Return the data with rows of the same number in one of `count` partitions."""
+    place = getattr(data, "repartitionById", None)  # since Spark 4.1; a hash may put two numbers into one partition
+    return data.repartition(count, column) if place is None else place(count, column)
+
+
+def work_folder(session: SparkSession, named: str) -> tuple[Folder, bool]:
+    """Return the folder for files of a fit, and whether it is a temporary one.
+
+    `named` is what the user chose. Without it: a folder of this machine in local mode, else one of the file system that
+    Hadoop has for default.
+    """
+    if named:
+        return Folder(named), False
+    master = setting(session, "spark.master", "")
+    if master.startswith("local") or master.startswith("spark://localhost"):
+        return temporary_folder(), True
+    default = setting(session, "spark.hadoop.fs.defaultFS", "") or os.environ.get("TAYLORANK_SPARK_DIR", "")
+    if not default or default.startswith("file:"):
+        raise ParameterError(
+            "the executors of this cluster share no file system that is known here",
+            'set workDir to a folder that all machines reach, such as "/mnt/shared" or "s3://bucket/work"',
+        )
+    return Folder(default).at(f"tmp/taylorank-{os.getpid()}-{os.urandom(6).hex()}"), True

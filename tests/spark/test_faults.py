@@ -1,0 +1,132 @@
+"""What is lost is computed again, to the same bits; an interrupted fit goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planted_frame import frame_of, lists_of
+from spark_here import require_spark
+
+import taylorank as tr
+from taylorank.spark import IALS, RG2, normal, reduction, row_als
+from taylorank.spark.folder import Folder
+
+
+@pytest.fixture(scope="module")
+def data():
+    return tr.planted(150, 400, interactions=3000, random_state=6)
+
+
+def _fails_once(folder: str) -> Callable[[int], np.ndarray]:
+    """A part of a sum whose first attempt on block 1 fails."""
+
+    def part(number: int) -> np.ndarray:
+        mark = Path(folder, "was here")
+        if number == 1 and not mark.exists():
+            mark.touch()
+            raise RuntimeError("this task fails once")
+        rng = np.random.default_rng(number)
+        return rng.standard_normal((40, 3)).astype(np.float32)
+
+    return part
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_a_task_that_fails_once_changes_no_bit(spark, tmp_path, monkeypatch, direct):
+    monkeypatch.setattr(reduction, "DIRECT", 1 << 20 if direct else 0)
+    shape = reduction.Shape(4, 40, 3)
+    found = reduction.sum_by_item(spark, Folder(str(tmp_path)), _fails_once(str(tmp_path)), shape, 3)
+    assert (tmp_path / "was here").exists()
+    expected = np.zeros((40, 3), np.float32)
+    for number in range(4):
+        expected += np.random.default_rng(number).standard_normal((40, 3)).astype(np.float32)
+    np.testing.assert_array_equal(found, expected)
+
+
+class Interrupted(Exception):
+    """In the place of a driver that dies."""
+
+
+def test_an_interrupted_svd_goes_on_from_its_last_pass(spark, data, tmp_path, monkeypatch):
+    frame, estimator = frame_of(spark, data), RG2(rank=4, numUserBlocks=2)
+    known = estimator.fit(frame)
+    calls = []
+
+    def counted(*args, **others):
+        calls.append(1)
+        if len(calls) == 5:
+            raise Interrupted
+        return whole(*args, **others)
+
+    whole = normal.sum_by_item
+    monkeypatch.setattr(normal, "sum_by_item", counted)
+    own = estimator.copy({estimator.workDir: str(tmp_path)})
+    with pytest.raises(Interrupted):
+        own.fit(frame)
+    model = own.fit(frame)
+    assert len(calls) == 5 + known.facts["passes"] - 4  # four passes were there
+    assert lists_of(model.recommendForAllUsers(5)) == lists_of(known.recommendForAllUsers(5))
+    assert [name for name in Folder(str(tmp_path)).names() if name.startswith("fit-")] == []
+
+
+def test_interrupted_sweeps_go_on_from_the_last(spark, data, tmp_path, monkeypatch):
+    frame, estimator = frame_of(spark, data), IALS(rank=4, maxIter=4, numUserBlocks=2)
+    known = lists_of(estimator.fit(frame).recommendForAllUsers(5))
+    sweeps = []
+
+    def counted(data, weights, sweep, *others):
+        sweeps.append(sweep)
+        if sweeps == [0, 1, 2]:
+            raise Interrupted
+        return whole(data, weights, sweep, *others)
+
+    whole = row_als._sweep
+    monkeypatch.setattr(row_als, "_sweep", counted)
+    own = estimator.copy({estimator.workDir: str(tmp_path)})
+    with pytest.raises(Interrupted):
+        own.fit(frame)
+    model = own.fit(frame)
+    assert sweeps == [0, 1, 2, 2, 3]
+    assert lists_of(model.recommendForAllUsers(5)) == known
+
+
+def test_other_data_do_not_go_on_from_there(spark, data, tmp_path, monkeypatch):
+    frame, estimator = frame_of(spark, data), RG2(rank=4, numUserBlocks=2, workDir=str(tmp_path))
+    whole = normal.sum_by_item
+    monkeypatch.setattr(normal, "sum_by_item", lambda *_: (_ for _ in ()).throw(Interrupted()))
+    with pytest.raises(Interrupted):
+        estimator.fit(frame)
+    monkeypatch.setattr(normal, "sum_by_item", whole)
+    other = frame.where("item % 7 != 0")
+    found = estimator.fit(other)
+    assert found.facts["interactions"] == other.count()
+
+
+def test_a_cluster_that_loses_executors_and_files_fits_the_same_bits(tmp_path):
+    require_spark()
+    script = Path(__file__).with_name("cluster_faults.py")
+    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert all(harm for harm, _ in found.values()), found  # the harm was done
+    assert len({bits for _, bits in found.values()}) == 1
+
+
+def test_a_killed_driver_is_taken_up(tmp_path):
+    require_spark()
+    script = Path(__file__).with_name("killed_driver.py")
+    command = [sys.executable, script, tmp_path]
+    killed = subprocess.run([*command, "4"], capture_output=True, text=True, timeout=300)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr[-3000:]
+    done = subprocess.run([*command, "0"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["same"]
+    assert found["products"] == found["all products"] - 3  # three were there
