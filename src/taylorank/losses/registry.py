@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taylorank.checks import check_name
-from taylorank.losses.loss import Loss, Properties
+from taylorank.losses.loss import TEMPERATURES, Loss, Properties
 
 Options = dict[str, Any]
 CHUNK: Options = {"chunk_elements": None}
@@ -13,6 +13,7 @@ MOMENTS: Options = {"refresh": 1, "draws": 1024, "decay": 0.5, "query_decay": 0.
 RG: Options = {"proposal_exponent": 0.6, "ranking": "probability", **MOMENTS}
 FULL = "3 products B·N·K"
 DRAWS = "P·n·K"
+BOUNDED = tuple(t for t in TEMPERATURES if t is not None)
 _LIST = (
     Loss(
         name="softmax",
@@ -74,6 +75,36 @@ _LIST = (
         properties=Properties(order="strict", dcg="yes", jacobian=0.25, cost=FULL, shift_invariant=False),
         options={"negative_weight": 1.0, **CHUNK},
         default_penalties={"mf": 0.03},
+    ),
+    Loss(
+        name="bsl",
+        kind="exact",
+        function_at="bilateral:bsl",
+        criterion_at="build:bsl",
+        formula="−o_y + w log Σ_j exp(o_j),  or −(1/a) log mean_{y'∈P} exp(a o_y') in the place of −o_y",
+        reference="Wu et al. 2024",
+        use="cosine scores: w sets how far all items are pushed off, a > 0 forgives odd positives",
+        properties=Properties(
+            order="strict", dcg="where the mean score is held", jacobian="½ w", cost=FULL, shift_invariant=False
+        ),
+        options={"negative_weight": 1.2, "positive_sharpness": 0.0, **CHUNK},
+        default_temperature=0.1,
+        temperatures=BOUNDED,
+        options_to_search=tuple({"negative_weight": weight} for weight in (0.8, 1.0, 1.1, 1.2, 1.4)),
+    ),
+    Loss(
+        name="sl-at-k",
+        kind="exact",
+        function_at="top_k_softmax:sl_at_k",
+        criterion_at="build:sl_at_k",
+        formula="σ((o_y − β)/t) (log Σ_j exp(o_j) − o_y),  β = the k-th highest o",
+        reference="Yang et al. 2025 (SL@K)",
+        use="only the first k places matter",
+        properties=Properties(order="strict", dcg="not shown", cost=f"{FULL} + top k"),
+        options={"k": 20, "weight_temperature": 10.0, **CHUNK},
+        default_temperature=0.1,
+        temperatures=BOUNDED,
+        options_to_search=tuple({"weight_temperature": t} for t in (5.0, 10.0, 20.0)),
     ),
     Loss(
         name="rg2",
@@ -161,6 +192,21 @@ _LIST = (
         draws_may_be_positives=True,
     ),
     Loss(
+        name="sampled-bsl",
+        kind="sampled",
+        function_at="bilateral:sampled_bsl",
+        formula="−o_y + w log Σ_j exp(o_j), j the draws alone",
+        reference="Wu et al. 2024",
+        use="as bsl, from draws; in-batch ones push popular items off",
+        properties=Properties(
+            order="strict", dcg="where the mean score is held", jacobian="½ w", cost=DRAWS, shift_invariant=False
+        ),
+        options={"negative_weight": 1.2},
+        default_temperature=0.1,
+        temperatures=BOUNDED,
+        options_to_search=tuple({"negative_weight": weight} for weight in (0.8, 1.0, 1.1, 1.2, 1.4)),
+    ),
+    Loss(
         name="nce",
         kind="sampled",
         function_at="sampled_softmax:nce",
@@ -225,6 +271,20 @@ _LIST = (
         use="a margin is wanted, and no more than it",
         properties=Properties(order="weak", dcg="no", cost=DRAWS),
         options={"margin": 1.0},
+    ),
+    Loss(
+        name="psl",
+        kind="sampled",
+        function_at="pairwise_softmax:psl",
+        criterion_at="build:psl",
+        formula="log (1/n) Σ_j φ(o_j − o_y)^s,  φ = 1 + tanh, 1 + arctan or [1 + ·]₊",
+        reference="Yang et al. 2024 (PSL)",
+        use="cosine scores, and draws that may be unknown positives",
+        properties=Properties(order="strict", dcg="not shown", cost=DRAWS),
+        options={"activation": "tanh", "sharpness": 10.0},
+        default_temperature=2.0,
+        temperatures=(1.0, 2.0),
+        options_to_search=tuple({"sharpness": s} for s in (5.0, 10.0, 20.0)),
     ),
     Loss(
         name="uib",
