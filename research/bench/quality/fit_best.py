@@ -54,6 +54,7 @@ def run(
     sets: str = ",".join(CLEANINGS),
     seconds: float = 60.0,
     times: float = 10.0,
+    parts: Path | None = None,
     quick: bool = False,
     file: Path | None = None,
     command: str = "",
@@ -69,6 +70,8 @@ def run(
         The budget of fit_best.
     times
         How many times as many seconds each rival has.
+    parts
+        A folder with NAME-train.npz and NAME-test.npz in the place of the data sets.
     quick
         Planted data, and seconds that allow little: does it run at all?
     """
@@ -80,7 +83,7 @@ def run(
         raise ParameterError(f"no data set {unknown[0]!r} in this benchmark", f"choose from {', '.join(CLEANINGS)}")
     record: Row = {"benchmark": "fit-best", "metric": METRIC, **settings, "machine": machine, "sets": {}}
     record["sets"] = _kept(file, settings)
-    for name, train, test in _present([name for name in names if name not in record["sets"]], log_line):
+    for name, train, test in _present([name for name in names if name not in record["sets"]], parts, log_line):
         record["sets"][name] = measure(train, test, **settings)
         log_line(line_of(name, record["sets"][name]))
         if file is not None:
@@ -100,17 +103,22 @@ def _kept(file: Path | None, settings: Row) -> Row:
     return sets
 
 
-def _present(names: list[str], log_line: Callable[[str], object]) -> Iterator[tuple[str, Interactions, Interactions]]:
+def _present(
+    names: list[str], parts: Path | None, log_line: Callable[[str], object]
+) -> Iterator[tuple[str, Interactions, Interactions]]:
     """Yield each set that is on this machine in two parts."""
     for name in names:
         try:
-            yield name, *parts_of(name)
+            yield name, *parts_of(name, parts)
         except DataError as error:
             log_line(f"{name}: left out, {in_one_line(error)}")
 
 
-def parts_of(name: str) -> tuple[Interactions, Interactions]:
-    """Return (train, test)."""
+def parts_of(name: str, folder: Path | None = None) -> tuple[Interactions, Interactions]:
+    """Return (train, test), from the two files of a folder if one is given."""
+    if folder is not None:
+        train, test = (Interactions.load_npz(folder / f"{name}-{part}.npz") for part in ("train", "test"))
+        return train, test
     if CLEANINGS.get(name) == "published":
         train, test = share_ids(*datasets.published_split(name))
         return train, test
