@@ -6,7 +6,7 @@ its authors' logs (temperature .08 and weight 1.22 on factors, 800 uniform draws
 layer with in-batch draws, ranked by inner products). The Gowalla of PSL's and SL@K's papers is another split, so they
 have no published row here. Rows for which the seconds do not suffice are left out; the file keeps those that are done.
 
-    python -m research.bench beyond-softmax gowalla-train.npz gowalla-test.npz --json research/records/bench/beyond_softmax.json
+    python -m research.bench beyond-softmax gowalla-train.npz gowalla-test.npz --json beyond_softmax.json
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ PUBLISHED = {  # Gowalla, recall@20 and NDCG@20, in the logs of BSL's authors
     "sampled-bsl/lightgcn/in-batch": (0.1892, 0.1590),
     "softmax": (0.1759, 0.1395),
 }
-MF = {"learning_rate": [0.02], "epochs": [60], "batch_size": [1024]}
-PAIRS = {"learning_rate": [0.02], "epochs": [40], "batch_size": [16384]}
-ROWS: dict[str, dict[str, list[Any]]] = {
+Grid = dict[str, list[Any]]
+MF: Grid = {"learning_rate": [0.02], "epochs": [60], "batch_size": [1024]}
+PAIRS: Grid = {"learning_rate": [0.02], "epochs": [40], "batch_size": [16384]}
+ROWS: dict[str, Grid] = {
     "bsl": {
         **MF,
         "temperature": [0.08, 0.1, 0.12],
@@ -101,22 +102,20 @@ def run(
     return record
 
 
-def measure(
-    name: str, grid: dict[str, list[Any]], parts: tuple[Interactions, Interactions], held: Any, *, ends: float
-) -> Row:
+def measure(name: str, grid: Grid, parts: tuple[Interactions, Interactions], held: Any, *, ends: float) -> Row:
     """Return what each setting reached on validation data, and the best on test data."""
     tried: list[Row] = []
     for setting in _settings(grid):
         if tried and time.perf_counter() >= ends:
             break
         began = time.perf_counter()
-        model = model_named(name).set_params(**setting).fit(held.train)  # type: ignore[attr-defined]
+        model = model_named(name).set_params(**setting).fit(held.train)
         found = evaluate(model, held.valid, metrics=METRICS)
         took = round(time.perf_counter() - began, 1)
         tried.append({"setting": setting, "validation": _rounded(found), "seconds": took})
     best = max(tried, key=lambda one: float(one["validation"]["ndcg@20"]))
     began = time.perf_counter()
-    model = model_named(name).set_params(**best["setting"]).fit(parts[0])  # type: ignore[attr-defined]
+    model = model_named(name).set_params(**best["setting"]).fit(parts[0])
     took = round(time.perf_counter() - began, 1)
     return {
         "chosen": best["setting"],
@@ -127,7 +126,7 @@ def measure(
     }
 
 
-def _settings(grid: dict[str, list[Any]]) -> Iterator[Row]:
+def _settings(grid: Grid) -> Iterator[Row]:
     return (dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values()))
 
 

@@ -1,4 +1,4 @@
-"""The default RG2 beside the default EASE of this library and the default ALS of implicit, on the test part of every set.
+"""The default RG2 beside this library's default EASE and implicit's default ALS, on the test part of every set.
 
 Train and test parts are those of `fit-best`. Nothing is tuned here. The first six sets are those on whose validation
 data RG2's defaults were chosen (`rg2-defaults`); the others had no say. implicit's ALS has its own defaults (100
@@ -92,7 +92,7 @@ def measured(model: Recommender, train: Any, test: Any) -> Row:
     """Fit and test; a failure is noted."""
     began = time.perf_counter()
     try:
-        model.fit(train)  # type: ignore[attr-defined]
+        model.fit(train)
     except (TaylorankError, MemoryError) as error:
         return {"test": None, "note": in_one_line(error)}
     seconds = time.perf_counter() - began
@@ -101,7 +101,9 @@ def measured(model: Recommender, train: Any, test: Any) -> Row:
 
 def means(sets: dict[str, Row], names: tuple[str, ...]) -> tuple[dict[str, float], int]:
     """Return each model's value over the best of the three, averaged over the complete ones of `names`; how many."""
-    rows = [{model: (sets.get(name, {}).get(model) or {}).get("test") for model in MODELS} for name in names]
+    rows: list[dict[str, Any]] = [
+        {model: (sets.get(name, {}).get(model) or {}).get("test") for model in MODELS} for name in names
+    ]
     whole = [row for row in rows if all(value is not None for value in row.values())]
     if not whole:
         return {}, 0
