@@ -1,6 +1,6 @@
 """The default RG2 beside this library's default EASE and implicit's default ALS, on the test part of every set.
 
-Train and test parts are those of `fit-best`. Nothing is tuned here. The first six sets are those on whose validation
+Train and test parts are those of `fit-best`. Nothing is tuned here. The first five sets are those on whose validation
 data RG2's defaults were chosen (`rg2-defaults`); the others had no say. implicit's ALS has its own defaults (100
 factors, λ = 0.01, α = 1, 15 sweeps) and this library's evaluation. Means are of each set's value over that of the best
 of the three, over the sets where all three were measured. The file keeps what is done, model by model.

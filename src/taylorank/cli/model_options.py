@@ -21,7 +21,7 @@ from taylorank.training.composition import newton_losses
 
 # Each parameter in one line; the models' docstrings explain more.
 MEANINGS = {
-    "factors": "Rank: length of the user and item vectors.",
+    "factors": "Rank: length of the user and item vectors. RG2 and RGX: by the size of the data if not given.",
     "regularization": "RG models: soft threshold of the singular values as a share of the largest, in [0, 1); "
     "with --penalty plain λ. "
     "Others: λ of their objective; neural also takes auto, a value by loss and backbone.",

@@ -21,7 +21,14 @@ from taylorank.models.factor_fit import fit_factors, partial_fit_factors, sweep_
 from taylorank.models.fitting import FitMonitor, Step
 from taylorank.models.fold_in import PlainFoldIn, SharedFoldIn
 from taylorank.models.recommender import Recommender
-from taylorank.models.rg_parameters import check_penalty, check_ranking, check_share, discounts, penalty_of
+from taylorank.models.rg_parameters import (
+    check_penalty,
+    check_ranking,
+    check_share,
+    default_rank,
+    discounts,
+    penalty_of,
+)
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
 from taylorank.objectives.rg import Penalty, context_weights
 from taylorank.ranking import Ranker, Vectors
@@ -40,11 +47,11 @@ else:
 class RGFamily(Factors):
     """What RG² and RG× share: all but the objective."""
 
-    factors: int = 128
+    factors: int | None = None
     _: KW_ONLY
-    regularization: float = 0.2
-    proposal_exponent: float = 0.6
-    context_exponent: float = 1.2
+    regularization: float = 0.3
+    proposal_exponent: float = 0.7
+    context_exponent: float = 1.4
     score_penalty: float = 0.0
     penalty: Penalty = "weighted"
     ranking: Literal["probability", "lift"] = "probability"
@@ -69,6 +76,22 @@ class RGFamily(Factors):
     strength_unit_ = 1.0  # r̃, the median strength of the training data; files of before have none
     fit = fit_factors
     partial_fit = partial_fit_factors
+
+    @property
+    def rank(self) -> int:
+        """K: `factors`, or what the size of the data has made of None."""
+        return int(self.item_factors.shape[1] if self.factors is None else self.factors)
+
+    def rank_for(self, data: Interactions) -> int:
+        """Return the rank of a fit to `data`."""
+        return default_rank(data) if self.factors is None else int(self.factors)
+
+    def settled_params(self) -> dict[str, Any]:
+        """Return the parameters; of a fitted model with its rank in the place of None."""
+        given = self.get_params()
+        return (
+            given if self.factors is not None or "item_factors_" not in vars(self) else {**given, "factors": self.rank}
+        )
 
     @property
     def has_path(self) -> bool:
@@ -105,7 +128,7 @@ class RGFamily(Factors):
     def _solve(self, data: Interactions, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
         objective = self._objective(data)
         if self.solver == "als":
-            return self._solve_by_sweeps(objective, monitor, start)
+            return self._solve_by_sweeps(objective, self.rank_for(data), monitor, start)
         if "spectral" not in objective.solvers:
             raise ParameterError(
                 "the plain penalty has no closed form where users or items differ in weight",
@@ -118,9 +141,10 @@ class RGFamily(Factors):
             monitor.keep(progress.state)  # before `after`: the state is that before this step
             return monitor.after(Step(progress.passes, facts={"residual": progress.residual}))
 
+        rank = self.rank_for(data)
         path = solve_spectral(
             objective,
-            self.factors,
+            rank,
             tolerance=self.tolerance,
             max_passes=self.max_passes,
             start=start,
@@ -131,16 +155,16 @@ class RGFamily(Factors):
         self.path_: SpectralPath | None = path
         self.penalty_: float = path.penalty(self.regularization)
         self.residual_, self.passes_ = float(path.svd.residuals.max()), path.svd.passes
-        return path.factors(self.factors, self.regularization)
+        return path.factors(rank, self.regularization)
 
-    def _solve_by_sweeps(self, objective: RG, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
+    def _solve_by_sweeps(self, objective: RG, rank: int, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
         self.path_ = None
         if self.max_passes is not None:
             raise ParameterError("max_passes is for the spectral solver", "limit ALS by iterations")
         self.penalty_ = penalty_of(objective, self.regularization)
         return solve_als(
             objective,
-            self.factors,
+            rank,
             penalty=self.penalty_,
             sweeps=self.iterations,
             tolerance=self.tolerance,
@@ -159,7 +183,7 @@ class RGFamily(Factors):
         self.path_ = None
         return solve_als(
             objective,
-            self.factors,
+            item_factors.shape[1],
             penalty=self.penalty_,
             sweeps=sweeps,
             tolerance=0,
@@ -169,7 +193,7 @@ class RGFamily(Factors):
 
     def _check(self, data: Interactions) -> None:
         most = min(data.n_users, data.n_items)
-        if self.factors > most:
+        if self.factors is not None and self.factors > most:
             raise ParameterError(
                 f"factors={self.factors} exceeds the smaller side of the data ({most})", f"use at most {most}"
             )
@@ -234,7 +258,7 @@ class RGFamily(Factors):
         if path is None:
             raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         has_other_users = not self._trained_on.is_of(self.seen)  # after fold_in
-        for count in (self.factors,) if factors is None else factors:
+        for count in (self.rank,) if factors is None else factors:
             for share in regularization:
                 self._check_regularization(share)
                 model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
@@ -256,12 +280,13 @@ class RG2(RGFamily, FactorModel, Recommender):
     Parameters
     ----------
     factors
-        K, the rank.
+        K, the rank. None: a quarter of the smaller side of the data, at least 64 and at most 512 (and no more than that
+        side); `rank` has the number.
     regularization
         τ / σ₁ in [0, 1): the share of the largest singular value that the threshold takes from all of them. The
         same number means the same on every data set. With penalty="plain": λ ≥ 0 itself.
     proposal_exponent, context_exponent
-        γ and ρ. The defaults, with that of `regularization`, were chosen on validation data of five sets
+        γ and ρ. The defaults, with those of the two above, were chosen on validation data of five sets
         (docs/benchmarks.md); `RG2.paper()` has the papers' γ = 0, ρ = 1.
     score_penalty
         κ over the mean of c: adds ½ κ Σ_xy q_y o_xy², which draws the scores of light contexts towards the proposal.

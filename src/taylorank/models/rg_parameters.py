@@ -5,10 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.objectives import RG
 from taylorank.objectives.rg import PENALTIES
 from taylorank.solvers import solve_spectral
+
+LEAST_RANK, MOST_RANK = 64, 512  # of a model whose rank is not given
+
+
+def default_rank(data: Interactions) -> int:
+    """Return a quarter of the smaller side of the data, at least 64 and at most 512, and no more than that side.
+
+    The threshold, a share of σ₁, drops the factors that are noise; a rank that is too small can keep none beyond it.
+
+    >>> from taylorank.data import planted
+    >>> default_rank(planted(1000, 600, interactions=9000)), default_rank(planted(90, 40, interactions=900))
+    (150, 40)
+    """
+    side = min(data.n_users, data.n_items)
+    return min(max(LEAST_RANK, min(side // 4, MOST_RANK)), side)
 
 
 def penalty_of(objective: RG, regularization: float) -> float:
