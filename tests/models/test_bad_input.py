@@ -63,6 +63,7 @@ BAD_PARAMETERS = {
     "shrink": BAD_NUMBERS,
     "beta": [*BAD_NUMBERS, 1.5],
     "score_penalty": BAD_NUMBERS,
+    "half_life": [0, -1.0, float("nan"), float("inf"), "x"],
     "popularity_discount": BAD_NUMBERS[1:],
     "negatives": [*BAD_NUMBERS, 0],
     "variant": ["rg3", None],

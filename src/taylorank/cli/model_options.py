@@ -31,6 +31,7 @@ MEANINGS = {
     "popularity_discount": "Rank by probability / popularity^discount.",
     "penalty": "weighted: each factor by the weight of its row; plain: λ (‖P‖² + ‖Q‖²), regularization being λ.",
     "weights": "Sampled RG: expected over the draws, or as the papers print them.",
+    "half_life": "Strengths halve with every so many days (or places in a sequence). If not given, they do not fade.",
     "score_penalty": "Shrink the scores of users with little history towards the proposal.",
     "negatives": "Number of negatives drawn from the proposal for each observed pair.",
     "solver": "Algorithm of the fit.",

@@ -37,6 +37,7 @@ LEAST_NUMBERS = {
     "beta": 0.0,
     "negatives": 0.0,
     "score_penalty": 0.0,
+    "half_life": 0.0,
     "popularity_discount": float("-inf"),
     "proposal_exponent": float("-inf"),
     "context_exponent": float("-inf"),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from taylorank.checks import check_number
 from taylorank.data import Interactions
+from taylorank.data.recency import check_half_life, faded
 from taylorank.data.units import in_units
 from taylorank.errors import ParameterError
 from taylorank.kernels import ItemVectors
@@ -52,6 +53,7 @@ class RGFamily(Factors):
     regularization: float = 0.3
     proposal_exponent: float = 0.7
     context_exponent: float = 1.4
+    half_life: float | None = None
     score_penalty: float = 0.0
     penalty: Penalty = "weighted"
     ranking: Literal["probability", "lift"] = "probability"
@@ -113,6 +115,8 @@ class RGFamily(Factors):
         """Return the objective of this data in units of r̃; keep the parts of it that ranking needs."""
         self.strength_unit_ = data.typical_strength
         data = in_units(data, self.strength_unit_)
+        if self.half_life is not None:
+            data = faded(data, self.half_life)
         objective = rg_objective(
             self.objective,
             data,
@@ -197,6 +201,8 @@ class RGFamily(Factors):
             raise ParameterError(
                 f"factors={self.factors} exceeds the smaller side of the data ({most})", f"use at most {most}"
             )
+        if self.half_life is not None:
+            check_half_life(self.half_life)
         check_penalty(self.penalty)
         self._check_regularization(self.regularization)
         check_ranking(self.ranking, self.popularity_discount)
@@ -225,6 +231,7 @@ class RGFamily(Factors):
             score_penalty=self.score_penalty * self._learned("mean_context_"),
             interacts=self.objective.interacts,
             unit=float(self.strength_unit_),
+            half_life=self.half_life,
         )
         return self._ranker_with(
             vectors=Vectors(
@@ -288,6 +295,9 @@ class RG2(RGFamily, FactorModel, Recommender):
     proposal_exponent, context_exponent
         γ and ρ. The defaults, with those of the two above, were chosen on validation data of five sets
         (docs/benchmarks.md); `RG2.paper()` has the papers' γ = 0, ρ = 1.
+    half_life
+        Strengths halve with every so many days before the last moment of the data (of numbers that are places in a
+        sequence: with so many places), and with them the popularity in q (`data.faded`). None: they do not.
     score_penalty
         κ over the mean of c: adds ½ κ Σ_xy q_y o_xy², which draws the scores of light contexts towards the proposal.
     penalty
