@@ -66,6 +66,7 @@ BENCHMARKS = {
     "fit-best": Benchmark(
         "quality.fit_best", "fit_best against models tuned for ten times as long, on every data set."
     ),
+    "beside": Benchmark("quality.beside", "What might be tried beside RG²'s threshold: does it help?"),
     "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),
     "run-grid": Benchmark("quality.run_grid", "Which settings `taylorank run` searches, by validation on other seeds."),
     "seed-agreement": Benchmark("quality.seed_agreement", "Lists of RG2 with two seeds, by tolerance."),

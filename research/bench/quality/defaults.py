@@ -4,8 +4,10 @@ Each set is the training part of `fit-best` (no test data is touched), and a ten
 held back: the last where times or an order are known, else random ones. One fit per (γ, ρ) at the largest rank, its
 path over the rank K and the threshold τ/σ₁, NDCG@10 for a sample of users. A setting's score is the mean over the sets
 of its NDCG relative to the best setting of that set, so that every set counts the same. The rank of a setting is a
-number, or a rule that reads it off the size of the data (`RULES`). `defaults-beside` shows what was chosen beside other
-models' defaults, on the other sets too. The file keeps each set as soon as it is done.
+number, or a rule that reads it off the size of the data (`RULES`). The threshold is a number, or for the best of these
+ranks a multiple of √(M/n) + √(N/n), at most the largest that was measured, with values between measured thresholds
+interpolated. `defaults-beside` shows what was chosen beside other models' defaults, on the other sets too. The file
+keeps each set as soon as it is done.
 
     python -m research.bench rg2-defaults --json research/records/bench/defaults.json
 """
@@ -34,6 +36,8 @@ PROPOSAL = (0.4, 0.5, 0.6, 0.7, 0.8)
 CONTEXT = (1.0, 1.2, 1.4)
 THRESHOLD = (0.0, 0.1, 0.2, 0.3, 0.4)
 RANKS = (64, 128, 256, 512)
+MULTIPLES = tuple(round(0.3 + 0.05 * step, 2) for step in range(15))
+QUARTER = "K min(M, N) / 4"
 USERS = 1000
 Row = dict[str, Any]
 
@@ -78,11 +82,14 @@ def run(
             continue
         record["sets"][name] = measure(train)
         log_line(f"{name}: best {max(record['sets'][name]['ndcg@10'].values()):.4f}")
-        record["settings"] = settings(record["sets"])
         if file is not None:
-            write_json(file, {**provenance(command), **record}, indent=1)
-    record["settings"] = settings(record["sets"])
-    return record
+            write_json(file, {**provenance(command), **record, **choices(record["sets"])})
+    return record | choices(record["sets"])
+
+
+def choices(sets: dict[str, Row]) -> Row:
+    """The best settings, with thresholds that are numbers, and with such that follow the density."""
+    return {"settings": settings(sets), "by density": by_density(sets)}
 
 
 def axes() -> Row:
@@ -136,6 +143,26 @@ def settings(sets: dict[str, Row]) -> list[Row]:
     return [*best, *(row for row in firsts if row not in best)]
 
 
+def by_density(sets: dict[str, Row]) -> list[Row]:
+    """Return the settings whose threshold is a multiple of √(M/n) + √(N/n), best first."""
+    rows: list[Row] = []
+    for multiple, gamma, rho in itertools.product(MULTIPLES, PROPOSAL, CONTEXT):
+        each = {name: _interpolated(row, multiple, gamma, rho) for name, row in sets.items()}
+        shares = [value / max(sets[name]["ndcg@10"].values()) for name, value in each.items()]
+        relative = round(float(np.mean(shares)), 5)
+        exponents = {"proposal_exponent": gamma, "context_exponent": rho}
+        rows.append({"rank": QUARTER, **exponents, "multiple": multiple, "relative": relative, "ndcg@10": each})
+    return sorted(rows, key=lambda row: -float(row["relative"]))[:KEPT]
+
+
+def _interpolated(row: Row, multiple: float, gamma: float, rho: float) -> float:
+    """The NDCG at the threshold of a set, between those of the thresholds that were measured."""
+    users, items, count = (row["size"][name] for name in ("users", "items", "interactions"))
+    wanted = min(multiple * ((users / count) ** 0.5 + (items / count) ** 0.5), THRESHOLD[-1])
+    values = [_value(row, QUARTER, f"{gamma:g} {rho:g} {tau:g}") for tau in THRESHOLD]
+    return round(float(np.interp(wanted, THRESHOLD, values)), 5)
+
+
 KEPT = 10  # settings in the record, beside the best of each rule
 
 
@@ -148,13 +175,19 @@ def _value(row: Row, rule: str, key: str) -> float:
 
 
 def describe(record: Row) -> list[str]:
-    """Describe the best settings, then the best of each rule."""
+    """Describe the best thresholds by density, the best settings, then the best of each rule for the rank."""
     return [
         f"{row['rank']}, γ {row['proposal_exponent']:g}, ρ {row['context_exponent']:g}, "
-        f"τ/σ₁ {row['regularization']:g}: {100 * row['relative']:.1f} % of the best; "
+        f"τ/σ₁ {_threshold(row)}: {100 * row['relative']:.1f} % of the best; "
         + ", ".join(f"{name} {value:.4f}" for name, value in row["ndcg@10"].items())
-        for row in record["settings"]
+        for row in [*record["by density"][:3], *record["settings"]]
     ]
+
+
+def _threshold(row: Row) -> str:
+    if "multiple" in row:
+        return f"{row['multiple']:g} (√(M/n) + √(N/n))"
+    return f"{row['regularization']:g}"
 
 
 def sampled(valid: Interactions, count: int) -> Interactions:

@@ -23,7 +23,7 @@ from taylorank.training.composition import newton_losses
 MEANINGS = {
     "factors": "Rank: length of the user and item vectors. RG2 and RGX: by the size of the data if not given.",
     "regularization": "RG models: soft threshold of the singular values as a share of the largest, in [0, 1); "
-    "with --penalty plain λ. "
+    "with --penalty plain λ; by the density of the data if not given. "
     "Others: λ of their objective; neural also takes auto, a value by loss and backbone.",
     "proposal_exponent": "Exponent γ of item popularity in the proposal distribution.",
     "context_exponent": "Exponent ρ of user activity in the weights of users.",

@@ -116,6 +116,12 @@ def rank_for(model: Any, data: Interactions) -> int:
     return int(model.rank_for(data) if hasattr(model, "rank_for") else model.factors)
 
 
+def settled_for(model: Any, data: Interactions) -> dict[str, Any]:
+    """Return the parameters of a model; of one that leaves some to the data, as they will be for `data`."""
+    params: dict[str, Any] = model.settled_for(data) if hasattr(model, "settled_for") else model.get_params()
+    return params
+
+
 def item_factors_of(start: Any) -> Floats:
     """Return Q of a fitted factor model; anything else is refused."""
     if not isinstance(start, FactorModel):

@@ -26,6 +26,7 @@ from taylorank.models.rg_parameters import (
     check_penalty,
     check_ranking,
     check_share,
+    default_penalty,
     default_rank,
     discounts,
     penalty_of,
@@ -50,7 +51,7 @@ class RGFamily(Factors):
 
     factors: int | None = None
     _: KW_ONLY
-    regularization: float = 0.3
+    regularization: float | None = None
     proposal_exponent: float = 0.7
     context_exponent: float = 1.4
     half_life: float | None = None
@@ -88,12 +89,20 @@ class RGFamily(Factors):
         """Return the rank of a fit to `data`."""
         return default_rank(data) if self.factors is None else int(self.factors)
 
+    @property
+    def share(self) -> float:
+        """τ/σ₁: `regularization`, or what the density of the data has made of None; λ of a plain penalty."""
+        return float(self._learned("share_") if self.regularization is None else self.regularization)
+
+    def settled_for(self, data: Interactions) -> dict[str, Any]:
+        """Return the parameters of a fit to `data`, with numbers in the place of None."""
+        share = default_penalty(data, self.penalty) if self.regularization is None else self.regularization
+        return {**self.get_params(), "factors": self.rank_for(data), "regularization": share}
+
     def settled_params(self) -> dict[str, Any]:
-        """Return the parameters; of a fitted model with its rank in the place of None."""
-        given = self.get_params()
-        return (
-            given if self.factors is not None or "item_factors_" not in vars(self) else {**given, "factors": self.rank}
-        )
+        """Return the parameters; of a fitted model with its rank and its threshold in the place of None."""
+        known = {"factors": self.rank, "regularization": self.share} if "share_" in vars(self) else {}
+        return {**self.get_params(), **known}
 
     @property
     def has_path(self) -> bool:
@@ -113,6 +122,7 @@ class RGFamily(Factors):
 
     def _objective(self, data: Interactions) -> RG:
         """Return the objective of this data in units of r̃; keep the parts of it that ranking needs."""
+        self.share_: float = self.settled_for(data)["regularization"]
         self.strength_unit_ = data.typical_strength
         data = in_units(data, self.strength_unit_)
         if self.half_life is not None:
@@ -157,15 +167,15 @@ class RGFamily(Factors):
             device=torch_device(self.device),
         )
         self.path_: SpectralPath | None = path
-        self.penalty_: float = path.penalty(self.regularization)
+        self.penalty_: float = path.penalty(self.share)
         self.residual_, self.passes_ = float(path.svd.residuals.max()), path.svd.passes
-        return path.factors(rank, self.regularization)
+        return path.factors(rank, self.share)
 
     def _solve_by_sweeps(self, objective: RG, rank: int, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
         self.path_ = None
         if self.max_passes is not None:
             raise ParameterError("max_passes is for the spectral solver", "limit ALS by iterations")
-        self.penalty_ = penalty_of(objective, self.regularization)
+        self.penalty_ = penalty_of(objective, self.share)
         return solve_als(
             objective,
             rank,
@@ -204,7 +214,8 @@ class RGFamily(Factors):
         if self.half_life is not None:
             check_half_life(self.half_life)
         check_penalty(self.penalty)
-        self._check_regularization(self.regularization)
+        if self.regularization is not None:
+            self._check_regularization(self.regularization)
         check_ranking(self.ranking, self.popularity_discount)
         if self.solver not in SOLVERS:
             raise ParameterError(f"solver={self.solver!r} is unknown", f"choose {' or '.join(SOLVERS)}")
@@ -291,7 +302,8 @@ class RG2(RGFamily, FactorModel, Recommender):
         side); `rank` has the number.
     regularization
         τ / σ₁ in [0, 1): the share of the largest singular value that the threshold takes from all of them. The
-        same number means the same on every data set. With penalty="plain": λ ≥ 0 itself.
+        same number means the same on every data set. None: 0.7 (√(M/n) + √(N/n)) and at most 0.4 for n interactions,
+        less where users and items have many; `share` has the number. With penalty="plain": λ ≥ 0 itself, 0.1 for None.
     proposal_exponent, context_exponent
         γ and ρ. The defaults, with those of the two above, were chosen on validation data of five sets
         (docs/benchmarks.md); `RG2.paper()` has the papers' γ = 0, ρ = 1.

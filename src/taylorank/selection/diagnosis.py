@@ -172,7 +172,7 @@ def _about_penalty(model: Any, numbers: dict[str, float], pairs: Pairs | None) -
     else:
         share, gain = _best_share(model, pairs)
         numbers["best regularization for RG² loss"] = share
-        words.append(_about_share(model.regularization, share, gain))
+        words.append(_about_share(model.share, share, gain))
     return words
 
 
@@ -218,7 +218,7 @@ def _holds_path(model: Any) -> bool:
 
 def _best_share(model: Any, pairs: Pairs) -> tuple[float, float]:
     """Return the τ/σ₁ with the lowest RG² loss on `pairs`, and how much lower than the model's."""
-    path, shares = model.path_, np.array((*SHARES, float(model.regularization)))
+    path, shares = model.path_, np.array((*SHARES, model.share))
     sigma = path.svd.values[: model.rank].astype(np.float64)
     shrunk = np.maximum(sigma - shares[:, None] * path.largest, 0.0)  # P and Q take up its root each
     scales = np.divide(shrunk, sigma, out=np.zeros_like(shrunk), where=sigma > 0)

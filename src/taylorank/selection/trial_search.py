@@ -18,8 +18,8 @@ from taylorank.selection.trials import Trial
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
     own = own_values(study.base)
-    if "factors" in own:
-        own["factors"] = rank_for(study.base, study.train)
+    if hasattr(study.base, "settled_for"):
+        own = study.base.settled_for(study.train)
     space = cut_ranks(study.space, study.train)
     source = proposer(space, own, trials=study.budget.trials, random_state=study.random_state)
     some_users = study.judge.on_sample(STEP_USERS, random_state=study.random_state)

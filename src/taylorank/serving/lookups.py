@@ -125,7 +125,7 @@ def _facts(served: Served, weight: float) -> schema.ModelFacts:
         items=len(served.ranker.items),
         path=None if path is None else schema.Path(max_rank=path.max_rank, regularizations=[0.0, 0.95]),
         rank=None if path is None else model.rank,
-        regularization=None if path is None else model.regularization,
+        regularization=None if path is None else model.share,
         discount=served.own_discount,
         folds_in=served.folds_in,
         columns=list(served.catalogue.kinds),

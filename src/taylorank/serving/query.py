@@ -160,6 +160,6 @@ def _point(ask: Ask, served: Served) -> tuple[int, float] | None:
             'fit it with solver="spectral" and save it with path=True',
         )
     rank = served.model.rank if ask.rank is None else ask.rank
-    share = served.model.regularization if ask.regularization is None else ask.regularization
+    share = served.model.share if ask.regularization is None else ask.regularization
     served.path.kept(rank, share)
     return int(rank), float(share)
