@@ -6,7 +6,7 @@ its authors' logs (temperature .08 and weight 1.22 on factors, 800 uniform draws
 layer with in-batch draws, ranked by inner products). The Gowalla of PSL's and SL@K's papers is another split, so they
 have no published row here. Rows for which the seconds do not suffice are left out; the file keeps those that are done.
 
-    python -m research.bench beyond-softmax gowalla-train.npz gowalla-test.npz --json beyond_softmax.json
+    python -m research.bench beyond-softmax --json research/records/bench/beyond_softmax.json
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from research.bench.quality.fit_best import parts_of
 from research.output import provenance, write_json
 from taylorank.data import Interactions
 from taylorank.machine import describe_machine
@@ -58,8 +59,8 @@ Row = dict[str, Any]
 
 
 def run(
-    train: Path,
-    test: Path,
+    train: Path | None = None,
+    test: Path | None = None,
     /,
     *,
     rows: str = ",".join(ROWS),
@@ -75,9 +76,9 @@ def run(
     Parameters
     ----------
     train
-        A file of Interactions.save_npz.
+        A file of Interactions.save_npz; if not given, Gowalla's training part.
     test
-        Another.
+        Another; if not given, Gowalla's test part.
     rows
         Compositions, with commas between.
     seconds
@@ -88,7 +89,7 @@ def run(
     record: Row = {"benchmark": "beyond-softmax", "machine": describe_machine(), "rows": {}}
     if file is not None and file.exists():
         record["rows"] = json.loads(file.read_text(encoding="utf-8"))["rows"]
-    parts = Interactions.load_npz(train), Interactions.load_npz(test)
+    parts = _parts(train, test)
     held = hold_back(parts[0])
     ends = time.perf_counter() + seconds
     for name in rows.split(","):
@@ -124,6 +125,12 @@ def measure(name: str, grid: Grid, parts: tuple[Interactions, Interactions], hel
         "seconds of the last fit": took,
         "tried": tried,
     }
+
+
+def _parts(train: Path | None, test: Path | None) -> tuple[Interactions, Interactions]:
+    if train is None or test is None:
+        return parts_of("gowalla")
+    return Interactions.load_npz(train), Interactions.load_npz(test)
 
 
 def _settings(grid: Grid) -> Iterator[Row]:
