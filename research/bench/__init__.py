@@ -51,7 +51,10 @@ BENCHMARKS = {
     "rg-step": Benchmark(
         "speed.rg_step", "A step of RG² against full and sampled softmax.", "--items 10000,100000 --json rg-step.json"
     ),
-    "rg2-defaults": Benchmark("quality.defaults", "Default exponents and threshold of RG2."),
+    "rg2-defaults": Benchmark("quality.defaults", "Default rank, exponents and threshold of RG2."),
+    "defaults-beside": Benchmark(
+        "quality.defaults_beside", "The default RG2 beside the defaults of EASE and of implicit's ALS."
+    ),
     "neural-defaults": Benchmark("quality.neural_defaults", "Default penalties of the losses."),
     "closed-form": Benchmark("quality.closed_form", "RG², sampled RG² and iALS on two published splits."),
     "printed-penalty": Benchmark(
@@ -68,6 +71,7 @@ BENCHMARKS = {
     "fit-best": Benchmark(
         "quality.fit_best", "fit_best against models tuned for ten times as long, on every data set."
     ),
+    "beside": Benchmark("quality.beside", "What might be tried beside RG²'s threshold: does it help?"),
     "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),
     "run-grid": Benchmark("quality.run_grid", "Which settings `taylorank run` searches, by validation on other seeds."),
     "seed-agreement": Benchmark("quality.seed_agreement", "Lists of RG2 with two seeds, by tolerance."),
@@ -94,6 +98,11 @@ BENCHMARKS = {
         "quality.published_split",
         "A composition with given settings on a published split.",
         "gowalla-train.npz gowalla-test.npz bpr/lightgcn --set epochs=400 --option layers=3 --json lightgcn.json",
+    ),
+    "beyond-softmax": Benchmark(
+        "quality.beyond_softmax",
+        "BSL, PSL and SL@K on a published split, beside published rows.",
+        "gowalla-train.npz gowalla-test.npz --json beyond_softmax.json",
     ),
     "convergence": Benchmark(
         "optimisers.convergence",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -26,6 +26,7 @@ class Instance:
     call: Callable  # (*inputs, mask=None) → (P,)
     mask_shape: tuple | None
     extra: dict | None = None  # what else the function is given
+    fixed: dict = field(default_factory=dict)  # what its gradient holds fixed, beside it
 
     @property
     def name(self) -> str:
@@ -48,7 +49,10 @@ def make(name: str, seed: int = 0) -> Instance:
     rows, columns = torch.tensor(ROWS), torch.tensor(COLUMNS)
     if loss.kind == "exact":
         inputs, fixed, shape = (normal(N_QUERIES, N_ITEMS),), (rows, columns), (N_QUERIES, N_ITEMS)
-        return Instance(loss, inputs, lambda s, mask=None: loss.function(s, *fixed, mask=mask), shape)
+        held = {"thresholds": inputs[0].topk(4).values[:, -1]} if name == "sl-at-k" else {}
+        return Instance(
+            loss, inputs, lambda s, mask=None, **more: loss.function(s, *fixed, mask=mask, **more), shape, fixed=held
+        )
     if loss.kind == "product":
         q = torch.rand(N_ITEMS, generator=draw, dtype=torch.float64) + 0.1
         inputs = (normal(N_QUERIES, FACTORS), normal(N_ITEMS, FACTORS))

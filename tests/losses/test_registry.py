@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import pytest
@@ -28,6 +29,10 @@ WORKED = {
         lambda f: f(torch.tensor([[math.log(3), 0.0, math.log(3), math.log(3)]]), *FIRST),
         math.log(4 / 3) + (math.log(2) + 2 * math.log(4)) / 4,
     ),
+    # scores (log 2, 0) have the sum 3, to the power 1.2
+    "bsl": (lambda f: f(torch.tensor([[math.log(2), 0.0]]), *FIRST), 1.2 * math.log(3) - math.log(2)),
+    # the last of two is the threshold, log 2 below, a tenth of which counts: 1 / (1 + 2^-0.1) of log 1.5
+    "sl-at-k": (lambda f: f(torch.tensor([[math.log(2), 0.0]]), *FIRST), math.log(1.5) / (1 + 2**-0.1)),
     # u = 2, v = (1, −1, 3), q = (½, ¼, ¼): o = (2, −2, 6), q·o = 2, q·o² = 12
     "rg2": (
         lambda f: f(
@@ -58,10 +63,14 @@ WORKED = {
     "sampled-softmax-negatives": (lambda f: f(ZERO, TWO_ZEROS, log_q=HALF), math.log(1 + 2 * 1)),
     # n q = ½ for the positive, 1 for the draws: σ(log 2) = 2/3, σ(0) = ½ twice
     "nce": (lambda f: f(ZERO, TWO_ZEROS, log_q=HALF, positive_log_q=2 * HALF), math.log(1.5) + 2 * math.log(2)),
+    # the draws alone: 1 + 3, to the power 1.2
+    "sampled-bsl": (lambda f: f(ZERO, torch.tensor([[0.0, math.log(3)]])), 1.2 * math.log(4)),
     "bpr": (lambda f: f(ZERO, torch.tensor([[0.0, math.log(3)]])), (math.log(2) + math.log(4)) / 2),
     "bce": (lambda f: f(torch.tensor([math.log(3)]), TWO_ZEROS), math.log(4 / 3) + math.log(2)),
     "ccl": (lambda f: f(torch.tensor([0.5]), torch.tensor([[0.9, 0.0]])), 0.5 + 100 * 0.1 / 2),
     "hinge": (lambda f: f(ZERO, torch.tensor([[0.5, -2.0]])), 0.75),
+    # tanh(log 3) = 0.8: 1.8^10 and 1^10
+    "psl": (lambda f: f(ZERO, torch.tensor([[math.log(3), 0.0]])), math.log((1.8**10 + 1) / 2)),
     # b = 1: the positive at 1.5 lacks ½ of the margin, the draw at 0.5 as well, the one at −3 nothing; weight 4
     "uib": (lambda f: f(torch.tensor([1.5]), torch.tensor([[0.5, -3.0]]), boundary=torch.ones(1)), 0.5 + 4 * 0.25),
     # (1 − 1.5 + 1)/2 − 0.3 for the user, 0 − 0.3 · 0.5 for the item
@@ -90,7 +99,8 @@ def test_a_value_worked_by_hand(name):
 
 def test_gradients_are_those_of_finite_differences(instance):
     inputs = tuple(x.clone().requires_grad_() for x in instance.inputs)
-    assert torch.autograd.gradcheck(instance.call, inputs, eps=1e-6, atol=1e-6)
+    call = functools.partial(instance.call, **instance.fixed)
+    assert torch.autograd.gradcheck(call, inputs, eps=1e-6, atol=1e-6)
 
 
 def test_one_value_per_positive(instance):
@@ -191,6 +201,12 @@ def test_names_options_and_sizes_are_checked():
         ("ccl", "negative_weight", math.nan),
         ("uib", "penalty", "square"),
         ("sml", "limit", 0),
+        ("bsl", "negative_weight", -1),
+        ("bsl", "positive_sharpness", math.nan),
+        ("sl-at-k", "k", 0),
+        ("sl-at-k", "weight_temperature", 0),
+        ("psl", "activation", "exp"),
+        ("psl", "sharpness", -1),
         ("hsm", "tree", "oak"),
     ):
         with pytest.raises(ParameterError, match=option):

@@ -130,7 +130,7 @@ def test_few_seconds_reach_the_rank_that_is_best(large, monkeypatch):
     found = tune("rg2", train, valid, space=space, seconds=600.0)
     assert clock.now <= 600
     assert found.best["factors"] == 128
-    assert found.value >= full
+    assert found.value >= 0.99 * full
     assert not found.unfinished
 
 

@@ -16,7 +16,7 @@ ASKED = [{"item": 3}, {"item": 40, "strength": 2.5}, {"item": 77}]
     params=[{}, {"score_penalty": 0.5}, {"ranking": "lift"}, {"popularity_discount": 0.2}], ids=str, scope="module"
 )
 def fitted(request, data):
-    return tr.RG2(12, **request.param).fit(data)
+    return tr.RG2(12, regularization=0.2, **request.param).fit(data)
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ the published test part. `fit_best` and the rivals see the rest alone and hold b
 the same way. RG², EASE, iALS and a student of the tuned RG² have `times` · S seconds each, the last fit included. Every
 model is measured on the test part once. The loss is against the rival with the highest value on the test part, which
 favours the rivals: nobody could have chosen it before. The file keeps each data set as soon as it is done; the same
-command goes on from there.
+command goes on from there. Where others use the machine too, `--clock cpu` counts the seconds of the processor over the
+number of its cores in the place of those of the clock, for `fit_best` and the rivals alike.
 
     python -m research.bench fit-best --json research/records/bench/fit_best.json
 """
@@ -13,10 +14,12 @@ command goes on from there.
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from research.output import provenance, write_json
 from taylorank.data import Interactions, datasets, planted, share_ids
@@ -31,6 +34,7 @@ from taylorank.selection.costs import ease_seconds
 
 METRIC = "ndcg@10"
 TOLERATED = 0.02  # the share of the best value that may be lost
+RIVALS = ("RG2", "EASE", "IALS", "Distilled")
 STUDENTS = Choice((64, 128, 256))
 CLEANINGS = {
     "ml-100k": "paper",
@@ -54,6 +58,10 @@ def run(
     sets: str = ",".join(CLEANINGS),
     seconds: float = 60.0,
     times: float = 10.0,
+    rivals: str = ",".join(RIVALS),
+    parts: Path | None = None,
+    clock: Literal["wall", "cpu"] = "wall",
+    again: bool = False,
     quick: bool = False,
     file: Path | None = None,
     command: str = "",
@@ -69,23 +77,48 @@ def run(
         The budget of fit_best.
     times
         How many times as many seconds each rival has.
+    rivals
+        Who they are, with commas between.
+    parts
+        A folder with NAME-train.npz and NAME-test.npz in the place of the data sets.
+    clock
+        What seconds are: of the clock, or of the processor over its cores.
+    again
+        Measure fit_best again on the sets of the file, beside the rivals that it has.
     quick
         Planted data, and seconds that allow little: does it run at all?
     """
     machine = describe_machine()
-    settings = {"seconds": 0.5 if quick else seconds, "times": 2.0 if quick else times}
+    settings: Row = {"seconds": 0.5 if quick else seconds, "times": 2.0 if quick else times, "clock": clock}
     names = ["planted"] if quick else sets.split(",")
     unknown = [name for name in names if name not in CLEANINGS and not quick]
     if unknown:
         raise ParameterError(f"no data set {unknown[0]!r} in this benchmark", f"choose from {', '.join(CLEANINGS)}")
     record: Row = {"benchmark": "fit-best", "metric": METRIC, **settings, "machine": machine, "sets": {}}
     record["sets"] = _kept(file, settings)
-    for name, train, test in _present([name for name in names if name not in record["sets"]], log_line):
-        record["sets"][name] = measure(train, test, **settings)
+    missing = [name for name in names if again or name not in record["sets"]]
+    for name, train, test in _present(missing, parts, log_line):
+        known = record["sets"].get(name, {}).get("rivals")
+        with _counting(clock):
+            record["sets"][name] = measure(train, test, settings, names=rivals.split(","), known=known)
         log_line(line_of(name, record["sets"][name]))
         if file is not None:
             write_json(file, {**provenance(command), **record})
     return record
+
+
+@contextmanager
+def _counting(clock: Literal["wall", "cpu"]) -> Iterator[None]:
+    """Let every budget count seconds of the processor over its cores, if asked for."""
+    if clock == "wall":
+        yield
+        return
+    cores, usual = len(os.sched_getaffinity(0)), time.perf_counter
+    time.perf_counter = lambda: time.process_time() / cores  # what budgets and costs are made of
+    try:
+        yield
+    finally:
+        time.perf_counter = usual
 
 
 def _kept(file: Path | None, settings: Row) -> Row:
@@ -94,23 +127,28 @@ def _kept(file: Path | None, settings: Row) -> Row:
         return {}
     earlier = json.loads(file.read_text(encoding="utf-8"))
     for name, value in settings.items():
-        if earlier.get(name) != value:
+        if earlier.get(name, "wall") != value:
             raise DataError(f"{file} has {name} {earlier.get(name)}, this run {value}", "give another file")
     sets: Row = earlier["sets"]
     return sets
 
 
-def _present(names: list[str], log_line: Callable[[str], object]) -> Iterator[tuple[str, Interactions, Interactions]]:
+def _present(
+    names: list[str], parts: Path | None, log_line: Callable[[str], object]
+) -> Iterator[tuple[str, Interactions, Interactions]]:
     """Yield each set that is on this machine in two parts."""
     for name in names:
         try:
-            yield name, *parts_of(name)
+            yield name, *parts_of(name, parts)
         except DataError as error:
             log_line(f"{name}: left out, {in_one_line(error)}")
 
 
-def parts_of(name: str) -> tuple[Interactions, Interactions]:
-    """Return (train, test)."""
+def parts_of(name: str, folder: Path | None = None) -> tuple[Interactions, Interactions]:
+    """Return (train, test), from the two files of a folder if one is given."""
+    if folder is not None:
+        train, test = (Interactions.load_npz(folder / f"{name}-{part}.npz") for part in ("train", "test"))
+        return train, test
     if CLEANINGS.get(name) == "published":
         train, test = share_ids(*datasets.published_split(name))
         return train, test
@@ -120,14 +158,16 @@ def parts_of(name: str) -> tuple[Interactions, Interactions]:
     return parts[0], parts[1]
 
 
-def measure(train: Interactions, test: Interactions, *, seconds: float, times: float) -> Row:
-    """Return what `fit_best` and its rivals reach on test data, and what each took."""
+def measure(
+    train: Interactions, test: Interactions, settings: Row, *, names: Sequence[str], known: dict[str, Row] | None = None
+) -> Row:
+    """Return what `fit_best` and its rivals reach on test data, and what each took; rivals that are known stay."""
     began = time.perf_counter()
-    model = fit_best(train, seconds=seconds, metric=METRIC, quiet=True)
+    model = fit_best(train, seconds=settings["seconds"], metric=METRIC, quiet=True)
     spent = time.perf_counter() - began
     selection = vars(model)["selection_"]
     own = {"test": _value(model, test), "seconds": round(spent, 1), **selection.to_dict()}
-    rivals = _rivals(train, test, seconds=times * seconds)
+    rivals = known or _rivals(train, test, names, seconds=settings["times"] * settings["seconds"])
     best = max((row["test"] for row in rivals.values() if row["test"] is not None), default=None)
     return {
         "data": str(train).split("\n", 1)[0],
@@ -138,13 +178,13 @@ def measure(train: Interactions, test: Interactions, *, seconds: float, times: f
     }
 
 
-def _rivals(train: Interactions, test: Interactions, *, seconds: float) -> dict[str, Row]:
+def _rivals(train: Interactions, test: Interactions, names: Sequence[str], *, seconds: float) -> dict[str, Row]:
     """Tune each rival, fit it to all of train, and measure it."""
     held = hold_back(train)
     parts = held.train, held.valid
     rows: dict[str, Row] = {}
     teacher: Any = RG2(1024)
-    for name in ("RG2", "EASE", "IALS", "Distilled"):
+    for name in names:
         try:
             if name == "EASE":
                 _check_ease(train, seconds)
@@ -197,7 +237,8 @@ def describe(record: Row) -> list[str]:
     """Describe the results in words."""
     losses = [row["loss"] for row in record["sets"].values() if row["loss"] is not None]
     kept = sum(loss <= TOLERATED for loss in losses)
-    longer = f"{record['times'] * record['seconds']:g} s for each rival"
+    what = ", of the processor over its cores" if record.get("clock") == "cpu" else ""
+    longer = f"{record['times'] * record['seconds']:g} s for each rival{what}"
     return [
         f"NDCG@10 on test data, fit_best within {record['seconds']:g} s, {longer}",
         *(line_of(name, row) for name, row in record["sets"].items()),

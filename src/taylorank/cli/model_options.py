@@ -21,9 +21,9 @@ from taylorank.training.composition import newton_losses
 
 # Each parameter in one line; the models' docstrings explain more.
 MEANINGS = {
-    "factors": "Rank: length of the user and item vectors.",
+    "factors": "Rank: length of the user and item vectors. RG2 and RGX: by the size of the data if not given.",
     "regularization": "RG models: soft threshold of the singular values as a share of the largest, in [0, 1); "
-    "with --penalty plain λ. "
+    "with --penalty plain λ; by the density of the data if not given. "
     "Others: λ of their objective; neural also takes auto, a value by loss and backbone.",
     "proposal_exponent": "Exponent γ of item popularity in the proposal distribution.",
     "context_exponent": "Exponent ρ of user activity in the weights of users.",
@@ -31,6 +31,7 @@ MEANINGS = {
     "popularity_discount": "Rank by probability / popularity^discount.",
     "penalty": "weighted: each factor by the weight of its row; plain: λ (‖P‖² + ‖Q‖²), regularization being λ.",
     "weights": "Sampled RG: expected over the draws, or as the papers print them.",
+    "half_life": "Strengths halve with every so many days (or places in a sequence). If not given, they do not fade.",
     "score_penalty": "Shrink the scores of users with little history towards the proposal.",
     "negatives": "Number of negatives drawn from the proposal for each observed pair.",
     "solver": "Algorithm of the fit.",

@@ -6,6 +6,7 @@ from taylorank.data.interactions import Interactions
 from taylorank.data.leakage import check_leakage
 from taylorank.data.planting import planted
 from taylorank.data.read import read_interactions
+from taylorank.data.recency import faded
 from taylorank.data.share import merge, share_ids
 from taylorank.data.split import HeldOut
 from taylorank.data.steps import Step
@@ -19,6 +20,7 @@ __all__ = [
     "Step",
     "Truth",
     "check_leakage",
+    "faded",
     "merge",
     "planted",
     "read_interactions",

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from taylorank.checks import check_name, check_number, check_whole
 from taylorank.errors import ParameterError
+from taylorank.losses.bilateral import bilateral_loss
 from taylorank.losses.criterion import (
     BoundaryCriterion,
     Criterion,
@@ -23,11 +24,13 @@ from taylorank.losses.hierarchical import TreeCriterion
 from taylorank.losses.loss import Loss, Sizes
 from taylorank.losses.metric_criterion import MetricCriterion
 from taylorank.losses.one_versus_all import OneVersusAll
+from taylorank.losses.pairwise_softmax import ACTIVATIONS
 from taylorank.losses.pointwise import PENALTIES
 from taylorank.losses.quadratic_background import POSITIVE_LOSSES, QuadraticBackgroundCriterion
 from taylorank.losses.rankmax import RANKMAX
 from taylorank.losses.refresh import RefreshCriterion
 from taylorank.losses.rg import proposal_from, rg2_background, rgx_background
+from taylorank.losses.top_k_softmax import top_k_loss
 from taylorank.losses.tree import build_tree
 
 Options = dict[str, Any]
@@ -56,6 +59,16 @@ def rankmax(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
 def bce_all(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
     """As softmax; `negative_weight` is that of all items together."""
     return _exact(OneVersusAll(check_number(options["negative_weight"], "negative_weight", least=0)), options)
+
+
+def bsl(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
+    """As softmax; `negative_weight` is that of the normaliser, `positive_sharpness` pools the positives of a query."""
+    return _exact(bilateral_loss(options["negative_weight"], options["positive_sharpness"]), options)
+
+
+def sl_at_k(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
+    """As softmax; `k` places, and how softly they end."""
+    return _exact(top_k_loss(options["k"], options["weight_temperature"]), options)
 
 
 def rg2(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
@@ -88,6 +101,12 @@ def nce(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
     given = options["log_normalizer"]
     value = math.log(sizes.n_items) if given is None else check_number(given, "log_normalizer")
     return SampledCriterion(loss.function, log_q=loss.log_q, options={"log_normalizer": value})
+
+
+def psl(loss: Loss, sizes: Sizes, options: Options) -> Criterion:
+    """As sampled; `activation` in the place of the exponential."""
+    check_name(options["activation"], ACTIVATIONS, "activation")
+    return sampled(loss, sizes, options)
 
 
 def uib(loss: Loss, sizes: Sizes, options: Options) -> Criterion:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from taylorank.losses.criterion import Criterion
 
-TEMPERATURES = (None, 0.07, 0.1, 0.15, 0.2, 0.3)  # None: inner products
+BOUNDED = (0.07, 0.1, 0.15, 0.2, 0.3)  # temperatures of cosines
+TEMPERATURES = (None, *BOUNDED)  # None: inner products
 
 
 @dataclass(frozen=True)

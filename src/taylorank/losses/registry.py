@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from taylorank.checks import check_name
-from taylorank.losses.loss import Loss, Properties
+from taylorank.losses.drawing import DRAWN
+from taylorank.losses.loss import BOUNDED, Loss, Properties
 
 Options = dict[str, Any]
 CHUNK: Options = {"chunk_elements": None}
 MOMENTS: Options = {"refresh": 1, "draws": 1024, "decay": 0.5, "query_decay": 0.0}
 RG: Options = {"proposal_exponent": 0.6, "ranking": "probability", **MOMENTS}
 FULL = "3 products B·N·K"
-DRAWS = "P·n·K"
 _LIST = (
     Loss(
         name="softmax",
@@ -76,6 +76,36 @@ _LIST = (
         default_penalties={"mf": 0.03},
     ),
     Loss(
+        name="bsl",
+        kind="exact",
+        function_at="bilateral:bsl",
+        criterion_at="build:bsl",
+        formula="−o_y + w log Σ_j exp(o_j),  or −(1/a) log mean_{y'∈P} exp(a o_y') in the place of −o_y",
+        reference="Wu et al. 2024",
+        use="cosine scores: w sets how far all items are pushed off, a > 0 forgives odd positives",
+        properties=Properties(
+            order="strict", dcg="where the mean score is held", jacobian="½ w", cost=FULL, shift_invariant=False
+        ),
+        options={"negative_weight": 1.2, "positive_sharpness": 0.0, **CHUNK},
+        default_temperature=0.1,
+        temperatures=BOUNDED,
+        options_to_search=tuple({"negative_weight": weight} for weight in (0.8, 1.0, 1.1, 1.2, 1.4)),
+    ),
+    Loss(
+        name="sl-at-k",
+        kind="exact",
+        function_at="top_k_softmax:sl_at_k",
+        criterion_at="build:sl_at_k",
+        formula="σ((o_y − β)/t) (log Σ_j exp(o_j) − o_y),  β = the k-th highest o",
+        reference="Yang et al. 2025 (SL@K)",
+        use="only the first k places matter",
+        properties=Properties(order="strict", dcg="not shown", cost=f"{FULL} + top k"),
+        options={"k": 20, "weight_temperature": 10.0, **CHUNK},
+        default_temperature=0.1,
+        temperatures=BOUNDED,
+        options_to_search=tuple({"weight_temperature": t} for t in (5.0, 10.0, 20.0)),
+    ),
+    Loss(
         name="rg2",
         kind="product",
         function_at="rg:rg2",
@@ -125,135 +155,7 @@ _LIST = (
         default_penalties={},
         temperatures=(),
     ),
-    Loss(
-        name="sampled-softmax",
-        kind="sampled",
-        function_at="sampled_softmax:sampled_softmax",
-        formula="−o_y + log(e^o_y + Σ_j e^o_j/(N q_j))",
-        reference="Bengio, Senécal 2008",
-        use="the plain form; in doubt with uniform draws, this one",
-        properties=Properties(order="strict", dcg="yes for uniform q; else as n → ∞", jacobian=0.5, cost=DRAWS),
-        scores_estimate="log-odds",
-        log_q="optional",
-        draws_may_be_positives=True,
-    ),
-    Loss(
-        name="sampled-softmax-all",
-        kind="sampled",
-        function_at="sampled_softmax:sampled_softmax_all",
-        formula="−s_y + log(e^s_y + Σ_j e^s_j),  s = o − log(n q)",
-        reference="Yi et al. 2019",
-        use="draws by popularity, or in-batch",
-        properties=Properties(order="strict", dcg="yes, for every n and q", jacobian=0.5, cost=DRAWS),
-        scores_estimate="log-odds",
-        log_q="all",
-        draws_may_be_positives=True,
-    ),
-    Loss(
-        name="sampled-softmax-negatives",
-        kind="sampled",
-        function_at="sampled_softmax:sampled_softmax_negatives",
-        formula="−o_y + log(e^o_y + Σ_j e^o_j/(n q_j))",
-        reference="a common reading of the two above",
-        use="to reproduce others; its limit is softmax with the positive counted twice",
-        properties=Properties(order="strict", dcg="yes, as n → ∞", jacobian=0.5, cost=DRAWS),
-        log_q="negatives",
-        draws_may_be_positives=True,
-    ),
-    Loss(
-        name="nce",
-        kind="sampled",
-        function_at="sampled_softmax:nce",
-        criterion_at="build:nce",
-        formula="−log σ(s_y − log(n q_y)) − Σ_j log σ(log(n q_j) − s_j), s = o − log Z, by default Z = N",
-        reference="Gutmann, Hyvärinen 2012",
-        use="scores that are to be log probabilities",
-        properties=Properties(
-            order="strict", dcg="yes, for every n and q", jacobian=0.25, cost=DRAWS, shift_invariant=False
-        ),
-        options={"log_normalizer": None},
-        scores_estimate="log-odds",
-        log_q="all",
-        draws_may_be_positives=True,
-    ),
-    Loss(
-        name="bpr",
-        kind="sampled",
-        function_at="pairwise:bpr",
-        formula="−(1/n) Σ_j log σ(o_y − o_j)",
-        reference="Rendle et al. 2009",
-        use="the classic baseline",
-        properties=Properties(
-            order="strict", dcg="yes for uniform q that may hit positives", jacobian=0.25, cost=DRAWS
-        ),
-        default_penalties={"mf": 0.03},
-    ),
-    Loss(
-        name="bce",
-        kind="sampled",
-        function_at="pointwise:bce",
-        formula="−log σ(o_y) − (w/n) Σ_j log σ(−o_j)",
-        reference="He et al. 2017",
-        use="a probability of interaction, item by item",
-        properties=Properties(
-            order="strict", dcg="yes for uniform q", jacobian=0.25, cost=DRAWS, shift_invariant=False
-        ),
-        options={"negative_weight": 1.0},
-        default_penalties={"mf": 0.03},
-    ),
-    Loss(
-        name="ccl",
-        kind="sampled",
-        function_at="pointwise:ccl",
-        formula="1 − o_y + (w/n) Σ_j [o_j − margin]₊",
-        reference="Mao et al. 2021 (SimpleX)",
-        use="cosine scores and many draws",
-        properties=Properties(order="none", dcg="no", cost=DRAWS, shift_invariant=False),
-        options={"margin": 0.8, "negative_weight": 100.0},
-        default_temperature=1.0,
-        temperatures=(0.3, 1.0),
-        options_to_search=tuple(
-            {"negative_weight": w, "margin": m} for w in (3.0, 30.0, 100.0, 300.0) for m in (0.4, 0.8)
-        ),
-    ),
-    Loss(
-        name="hinge",
-        kind="sampled",
-        function_at="pairwise:hinge",
-        formula="(1/n) Σ_j [margin − o_y + o_j]₊",
-        reference="Weston et al. 2011",
-        use="a margin is wanted, and no more than it",
-        properties=Properties(order="weak", dcg="no", cost=DRAWS),
-        options={"margin": 1.0},
-    ),
-    Loss(
-        name="uib",
-        kind="sampled",
-        function_at="pointwise:uib",
-        criterion_at="build:uib",
-        formula="φ(b_u − o_y) + (w/n) Σ_j φ(o_j − b_u),  b_u = w·u learned",
-        reference="Zhuo et al. 2022",
-        use="one threshold per user says what to show",
-        properties=Properties(order="weak", dcg="no", cost=DRAWS),
-        options={"penalty": "margin", "margin": 1.0, "negative_weight": 4.0},
-        has_parameters=True,
-        options_to_search=tuple({"negative_weight": weight} for weight in (1.0, 4.0, 16.0)),
-    ),
-    Loss(
-        name="sml",
-        kind="sampled",
-        function_at="metric:sml",
-        criterion_at="build:sml",
-        formula="(1/n) Σ_j [d_uy − d_uj + m_u]₊ − γ m_u + λ{(1/n) Σ_j [d_uy − d_yj + n_y]₊ − γ n_y}",
-        reference="Li et al. 2020",
-        use="distances must mean something, between items too",
-        properties=Properties(order="weak", dcg="no", cost=f"2 {DRAWS}"),
-        options={"item_weight": 1.0, "reward": 0.3, "limit": 1.0},
-        scoring="distance",
-        has_parameters=True,
-        default_penalties={},
-        temperatures=(),
-    ),
+    *DRAWN,
     Loss(
         name="hsm",
         kind="structured",

@@ -106,13 +106,25 @@ def factors_from(start: Any, model: Any, data: Interactions) -> Floats | None:
     if start is None:
         return None
     factors = item_factors_of(start)
-    if factors.shape[1] != model.factors:
-        raise ParameterError(f"start has {factors.shape[1]} factors, this model {model.factors}", "make them equal")
+    wanted = factors.shape[1] if start is model else rank_for(model, data)
+    if factors.shape[1] != wanted:
+        raise ParameterError(f"start has {factors.shape[1]} factors, this model {wanted}", "make them equal")
     position = start.items.positions(data.item_ids)
     if not (position >= 0).any():  # ALS would stay at 0
         raise DataError("start knows none of these items", "check that both use the same ids, or begin without it")
     known = np.where(position >= 0, position, 0)
     return np.where((position >= 0)[:, None], factors[known], factors.dtype.type(0))
+
+
+def rank_for(model: Any, data: Interactions) -> int:
+    """Return the rank of a fit of a factor model to `data`, which may be left to the size of the data."""
+    return int(model.rank_for(data) if hasattr(model, "rank_for") else model.factors)
+
+
+def settled_for(model: Any, data: Interactions) -> dict[str, Any]:
+    """Return the parameters of a model; of one that leaves some to the data, as they will be for `data`."""
+    params: dict[str, Any] = model.settled_for(data) if hasattr(model, "settled_for") else model.get_params()
+    return params
 
 
 def item_factors_of(start: Any) -> Floats:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from taylorank.data import CSR, Interactions
+from taylorank.data.recency import faded
 from taylorank.data.units import in_units
 from taylorank.kernels import ItemVectors, RowSystem, gather_sum, row_solve
 from taylorank.objectives import ItemSums
@@ -37,6 +38,7 @@ class SharedFoldIn:
     score_penalty: float  # κ
     interacts: bool = False  # RG×; matters under a plain penalty alone
     unit: float = 1.0  # in which the strengths of the training data were measured
+    half_life: float | None = None  # with which strengths fade, where a history has times
 
     @property
     def item_factors(self) -> Floats:
@@ -68,7 +70,7 @@ class SharedFoldIn:
 
     def rows(self, histories: Interactions) -> Floats:
         """Return P of each user, (B, K)."""
-        histories = in_units(histories, self.unit)
+        histories = self.measured(histories)
         totals, shrinkage, context = self.weights(histories)
         scale = np.divide(shrinkage, totals, out=np.zeros_like(totals), where=totals > 0)
         rows, Q = used_items(histories.by_user, self.item_factors)
@@ -78,13 +80,20 @@ class SharedFoldIn:
 
     def contributions(self, history: Interactions, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """a_x (r_j / I_x) (Q_j − qᵀQ) B v, (n,)."""
-        history = in_units(history, self.unit)
+        history = self.measured(history)
         strengths = history.strengths.astype(np.float64)
         _, shrinkage, context = self.weights(history)
         shares = shrinkage * strengths / strengths.sum()
         Q = self.item_factors[history.by_user.indices].astype(np.float64)
         added: NDArray[np.float64] = shares * ((Q - self.sums[0]) @ self.solved(vector[None], context)[0])
         return added
+
+    def measured(self, histories: Interactions) -> Interactions:
+        """Return the histories in units of the training data, faded as that was."""
+        histories = in_units(histories, self.unit)
+        if self.half_life is None or histories.timestamps is None:
+            return histories
+        return faded(histories, self.half_life)
 
     def weights(self, data: Interactions) -> tuple[NDArray[np.float64], ...]:
         """I_x, a_x and c_x + κ; all 0 without history."""

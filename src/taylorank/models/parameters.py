@@ -37,6 +37,7 @@ LEAST_NUMBERS = {
     "beta": 0.0,
     "negatives": 0.0,
     "score_penalty": 0.0,
+    "half_life": 0.0,
     "popularity_discount": float("-inf"),
     "proposal_exponent": float("-inf"),
     "context_exponent": float("-inf"),
@@ -49,6 +50,11 @@ LEAST_NUMBERS = {
 def parameter_names(kind: type) -> list[str]:
     """Return the names of the parameters of a model class."""
     return list(inspect.signature(kind).parameters)
+
+
+def unset_by_default(kind: type) -> list[str]:
+    """Return the parameters of a model class whose default is None."""
+    return [name for name, one in inspect.signature(kind).parameters.items() if one.default is None]
 
 
 def parameters_of(model: Any) -> dict[str, Any]:
@@ -78,7 +84,7 @@ def check_parameters(model: Any) -> None:
         if name in TEXTS and isinstance(value, np.ndarray | list | dict | set):  # which cannot be looked up
             raise ParameterError(f"{name}={shown(value)} is no text", "give a name; the documentation lists them")
     for name, value in model.settled_params().items():
-        if value is None and name in MAY_BE_NONE:
+        if value is None and (name in MAY_BE_NONE or name in unset_by_default(type(model))):
             continue
         if name in LEAST_COUNTS:
             check_whole(value, name, least=LEAST_COUNTS[name])

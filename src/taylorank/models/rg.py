@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from taylorank.checks import check_number
 from taylorank.data import Interactions
+from taylorank.data.recency import check_half_life, faded
 from taylorank.data.units import in_units
 from taylorank.errors import ParameterError
 from taylorank.kernels import ItemVectors
@@ -21,7 +22,15 @@ from taylorank.models.factor_fit import fit_factors, partial_fit_factors, sweep_
 from taylorank.models.fitting import FitMonitor, Step
 from taylorank.models.fold_in import PlainFoldIn, SharedFoldIn
 from taylorank.models.recommender import Recommender
-from taylorank.models.rg_parameters import check_penalty, check_ranking, check_share, discounts, penalty_of
+from taylorank.models.rg_parameters import (
+    check_penalty,
+    check_ranking,
+    check_share,
+    default_penalty,
+    default_rank,
+    discounts,
+    penalty_of,
+)
 from taylorank.objectives import RG, RG2Objective, RGXObjective, rg_objective
 from taylorank.objectives.rg import Penalty, context_weights
 from taylorank.ranking import Ranker, Vectors
@@ -40,11 +49,12 @@ else:
 class RGFamily(Factors):
     """What RG² and RG× share: all but the objective."""
 
-    factors: int = 128
+    factors: int | None = None
     _: KW_ONLY
-    regularization: float = 0.2
-    proposal_exponent: float = 0.6
-    context_exponent: float = 1.2
+    regularization: float | None = None
+    proposal_exponent: float = 0.7
+    context_exponent: float = 1.4
+    half_life: float | None = None
     score_penalty: float = 0.0
     penalty: Penalty = "weighted"
     ranking: Literal["probability", "lift"] = "probability"
@@ -71,6 +81,30 @@ class RGFamily(Factors):
     partial_fit = partial_fit_factors
 
     @property
+    def rank(self) -> int:
+        """K: `factors`, or what the size of the data has made of None."""
+        return int(self.item_factors.shape[1] if self.factors is None else self.factors)
+
+    def rank_for(self, data: Interactions) -> int:
+        """Return the rank of a fit to `data`."""
+        return default_rank(data) if self.factors is None else int(self.factors)
+
+    @property
+    def share(self) -> float:
+        """τ/σ₁: `regularization`, or what the density of the data has made of None; λ of a plain penalty."""
+        return float(self._learned("share_") if self.regularization is None else self.regularization)
+
+    def settled_for(self, data: Interactions) -> dict[str, Any]:
+        """Return the parameters of a fit to `data`, with numbers in the place of None."""
+        share = default_penalty(data, self.penalty) if self.regularization is None else self.regularization
+        return {**self.get_params(), "factors": self.rank_for(data), "regularization": share}
+
+    def settled_params(self) -> dict[str, Any]:
+        """Return the parameters; of a fitted model with its rank and its threshold in the place of None."""
+        known = {"factors": self.rank, "regularization": self.share} if "share_" in vars(self) else {}
+        return {**self.get_params(), **known}
+
+    @property
     def has_path(self) -> bool:
         """Whether a fit gives every smaller K and every λ (`path`): that of the spectral solver does."""
         return self.solver == "spectral"
@@ -88,8 +122,11 @@ class RGFamily(Factors):
 
     def _objective(self, data: Interactions) -> RG:
         """Return the objective of this data in units of r̃; keep the parts of it that ranking needs."""
+        self.share_: float = self.settled_for(data)["regularization"]
         self.strength_unit_ = data.typical_strength
         data = in_units(data, self.strength_unit_)
+        if self.half_life is not None:
+            data = faded(data, self.half_life)
         objective = rg_objective(
             self.objective,
             data,
@@ -105,7 +142,7 @@ class RGFamily(Factors):
     def _solve(self, data: Interactions, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
         objective = self._objective(data)
         if self.solver == "als":
-            return self._solve_by_sweeps(objective, monitor, start)
+            return self._solve_by_sweeps(objective, self.rank_for(data), monitor, start)
         if "spectral" not in objective.solvers:
             raise ParameterError(
                 "the plain penalty has no closed form where users or items differ in weight",
@@ -118,9 +155,10 @@ class RGFamily(Factors):
             monitor.keep(progress.state)  # before `after`: the state is that before this step
             return monitor.after(Step(progress.passes, facts={"residual": progress.residual}))
 
+        rank = self.rank_for(data)
         path = solve_spectral(
             objective,
-            self.factors,
+            rank,
             tolerance=self.tolerance,
             max_passes=self.max_passes,
             start=start,
@@ -129,18 +167,18 @@ class RGFamily(Factors):
             device=torch_device(self.device),
         )
         self.path_: SpectralPath | None = path
-        self.penalty_: float = path.penalty(self.regularization)
+        self.penalty_: float = path.penalty(self.share)
         self.residual_, self.passes_ = float(path.svd.residuals.max()), path.svd.passes
-        return path.factors(self.factors, self.regularization)
+        return path.factors(rank, self.share)
 
-    def _solve_by_sweeps(self, objective: RG, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
+    def _solve_by_sweeps(self, objective: RG, rank: int, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
         self.path_ = None
         if self.max_passes is not None:
             raise ParameterError("max_passes is for the spectral solver", "limit ALS by iterations")
-        self.penalty_ = penalty_of(objective, self.regularization)
+        self.penalty_ = penalty_of(objective, self.share)
         return solve_als(
             objective,
-            self.factors,
+            rank,
             penalty=self.penalty_,
             sweeps=self.iterations,
             tolerance=self.tolerance,
@@ -159,7 +197,7 @@ class RGFamily(Factors):
         self.path_ = None
         return solve_als(
             objective,
-            self.factors,
+            item_factors.shape[1],
             penalty=self.penalty_,
             sweeps=sweeps,
             tolerance=0,
@@ -169,12 +207,15 @@ class RGFamily(Factors):
 
     def _check(self, data: Interactions) -> None:
         most = min(data.n_users, data.n_items)
-        if self.factors > most:
+        if self.factors is not None and self.factors > most:
             raise ParameterError(
                 f"factors={self.factors} exceeds the smaller side of the data ({most})", f"use at most {most}"
             )
+        if self.half_life is not None:
+            check_half_life(self.half_life)
         check_penalty(self.penalty)
-        self._check_regularization(self.regularization)
+        if self.regularization is not None:
+            self._check_regularization(self.regularization)
         check_ranking(self.ranking, self.popularity_discount)
         if self.solver not in SOLVERS:
             raise ParameterError(f"solver={self.solver!r} is unknown", f"choose {' or '.join(SOLVERS)}")
@@ -201,6 +242,7 @@ class RGFamily(Factors):
             score_penalty=self.score_penalty * self._learned("mean_context_"),
             interacts=self.objective.interacts,
             unit=float(self.strength_unit_),
+            half_life=self.half_life,
         )
         return self._ranker_with(
             vectors=Vectors(
@@ -234,7 +276,7 @@ class RGFamily(Factors):
         if path is None:
             raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         has_other_users = not self._trained_on.is_of(self.seen)  # after fold_in
-        for count in (self.factors,) if factors is None else factors:
+        for count in (self.rank,) if factors is None else factors:
             for share in regularization:
                 self._check_regularization(share)
                 model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
@@ -256,13 +298,18 @@ class RG2(RGFamily, FactorModel, Recommender):
     Parameters
     ----------
     factors
-        K, the rank.
+        K, the rank. None: a quarter of the smaller side of the data, at least 64 and at most 512 (and no more than that
+        side); `rank` has the number.
     regularization
         τ / σ₁ in [0, 1): the share of the largest singular value that the threshold takes from all of them. The
-        same number means the same on every data set. With penalty="plain": λ ≥ 0 itself.
+        same number means the same on every data set. None: 0.7 (√(M/n) + √(N/n)) and at most 0.4 for n interactions,
+        less where users and items have many; `share` has the number. With penalty="plain": λ ≥ 0 itself, 0.1 for None.
     proposal_exponent, context_exponent
-        γ and ρ. The defaults, with that of `regularization`, were chosen on validation data of five sets
+        γ and ρ. The defaults, with those of the two above, were chosen on validation data of five sets
         (docs/benchmarks.md); `RG2.paper()` has the papers' γ = 0, ρ = 1.
+    half_life
+        Strengths halve with every so many days before the last moment of the data (of numbers that are places in a
+        sequence: with so many places), and with them the popularity in q (`data.faded`). None: they do not.
     score_penalty
         κ over the mean of c: adds ½ κ Σ_xy q_y o_xy², which draws the scores of light contexts towards the proposal.
     penalty

@@ -5,10 +5,45 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.objectives import RG
 from taylorank.objectives.rg import PENALTIES
 from taylorank.solvers import solve_spectral
+
+LEAST_RANK, MOST_RANK = 64, 512  # of a model whose rank is not given
+
+
+def default_rank(data: Interactions) -> int:
+    """Return a quarter of the smaller side of the data, at least 64 and at most 512, and no more than that side.
+
+    The threshold, a share of σ₁, drops the factors that are noise; a rank that is too small can keep none beyond it.
+
+    >>> from taylorank.data import planted
+    >>> default_rank(planted(1000, 600, interactions=9000)), default_rank(planted(90, 40, interactions=900))
+    (150, 40)
+    """
+    side = min(data.n_users, data.n_items)
+    return min(max(LEAST_RANK, min(side // 4, MOST_RANK)), side)
+
+
+NOISE_SHARE, MOST_SHARE, PLAIN = 0.7, 0.4, 0.1  # of a model whose regularization is not given
+
+
+def default_penalty(data: Interactions, penalty: str = "weighted") -> float:
+    """Return τ/σ₁ = 0.7 (√(M/n) + √(N/n)), at most 0.4, for n interactions of M users and N items; λ = 0.1 if plain.
+
+    1/√d_x + 1/√d_y is where the singular values of D_x^−½ R D_y^−½ end for a random graph of degrees d_x and d_y: what
+    lies below tells noise rather than taste. The factor and the limit were chosen on validation data.
+
+    >>> from taylorank.data import planted
+    >>> round(default_penalty(planted(300, 200, interactions=9000)), 3)
+    0.232
+    """
+    if penalty == "plain":
+        return PLAIN
+    users, items = (side / max(data.nnz, 1) for side in (data.n_users, data.n_items))
+    return float(min(NOISE_SHARE * (users**0.5 + items**0.5), MOST_SHARE))
 
 
 def penalty_of(objective: RG, regularization: float) -> float:

@@ -36,7 +36,7 @@ def fitted_teacher(teacher: Any, data: Interactions) -> Any:
         )
     fresh = unfitted(teacher)
     most = min(data.n_users, data.n_items)
-    if "factors" in fresh.get_params(deep=False) and fresh.factors > most:
+    if (fresh.get_params(deep=False).get("factors") or 0) > most:
         fresh.set_params(factors=most)
     return fresh.fit(data)
 

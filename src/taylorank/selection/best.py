@@ -140,8 +140,8 @@ def _searched(search: BestSearch, data: Interactions, held: HeldBack, terminal: 
 
 def _without_choice(data: Interactions, metric: str, budget: Budget, terminal: Terminal, **how: Any) -> Recommender:
     """Fit RG² with its own values: there is nothing to choose by."""
-    model = RG2(min(RG2().factors, data.n_users, data.n_items), **how).fit(data)
-    only = Candidate("RG2", {"factors": model.factors}, settings=1, note="its own values, as nothing could be judged")
+    model = RG2(**how).fit(data)
+    only = Candidate("RG2", {"factors": model.rank}, settings=1, note="its own values, as nothing could be judged")
     selection = Selection(
         data=_facts(data),
         held_back=NOTHING_HELD,

@@ -160,9 +160,9 @@ def _about_penalty(model: Any, numbers: dict[str, float], pairs: Pairs | None) -
         f"The {rank} factors can reproduce {100 * explained:.2g} % of how users in the training data differ (the "
         f"variance of the targets); regularization keeps {100 * kept:.0f} % of that and drops the rest as noise."
     ]
-    if rank < model.factors:
+    if rank < model.rank:
         words.append(
-            f"{model.factors - rank} of {model.factors} factors are 0: factors={rank} is the same "
+            f"{model.rank - rank} of {model.rank} factors are 0: factors={rank} is the same "
             "model, or lower regularization to use them."
         )
     if not _holds_path(model):
@@ -172,7 +172,7 @@ def _about_penalty(model: Any, numbers: dict[str, float], pairs: Pairs | None) -
     else:
         share, gain = _best_share(model, pairs)
         numbers["best regularization for RG² loss"] = share
-        words.append(_about_share(model.regularization, share, gain))
+        words.append(_about_share(model.share, share, gain))
     return words
 
 
@@ -218,11 +218,11 @@ def _holds_path(model: Any) -> bool:
 
 def _best_share(model: Any, pairs: Pairs) -> tuple[float, float]:
     """Return the τ/σ₁ with the lowest RG² loss on `pairs`, and how much lower than the model's."""
-    path, shares = model.path_, np.array((*SHARES, float(model.regularization)))
-    sigma = path.svd.values[: model.factors].astype(np.float64)
+    path, shares = model.path_, np.array((*SHARES, model.share))
+    sigma = path.svd.values[: model.rank].astype(np.float64)
     shrunk = np.maximum(sigma - shares[:, None] * path.largest, 0.0)  # P and Q take up its root each
     scales = np.divide(shrunk, sigma, out=np.zeros_like(shrunk), where=sigma > 0)
-    P, Q = path.factors(model.factors, 0.0)
+    P, Q = path.factors(model.rank, 0.0)
     losses = rg2_losses(pairs, model.proposal_, P[pairs.users], Q, scales)
     best = int(np.argmin(losses))
     return float(shares[best]), float(losses[-1] - losses[best])

@@ -59,7 +59,7 @@ class PathFit:
             raise self._failure
         if self._fitted is None:
             self._fit()
-        share = params.get("regularization", self._fitted.regularization)
+        share = params.get("regularization", self._fitted.share)
         model: Recommender = next(self._fitted.path([params.get("factors", self.rank)], [share]))
         return model.set_params(**{name: params[name] for name in RANKING if name in params})
 

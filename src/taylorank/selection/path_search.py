@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from taylorank.models.factor_fit import settled_for
 from taylorank.selection.path_fit import Costs, PathFit
 from taylorank.selection.proposers import LEAP
 from taylorank.selection.spaces import cut_ranks, lattice, nearest
@@ -55,7 +56,7 @@ class PathSearch:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.sample = study.judge.on_sample(SAMPLE_USERS, random_state=study.random_state)
-        own = study.base.get_params()
+        own = settled_for(study.base, study.train)
         values = {name: lattice(part) for name, part in cut_ranks(study.space, study.train).items()}
         self.ranks: list[int] = values.get("factors", [min(own["factors"], study.train.n_users, study.train.n_items)])
         self.on_path: Axes = {name: values[name] for name in ON_PATH if name in values}

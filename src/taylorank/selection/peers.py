@@ -49,7 +49,7 @@ class ImplicitALS(FactorModel, Recommender):
         with _blas_on_one_thread():
             model = als.AlternatingLeastSquares(**params)
             model.fit(
-                sparse.csr_matrix(data.matrix),
+                sparse.csr_matrix(data.matrix, copy=True),  # which implicit may write to, as with alpha=1
                 show_progress=False,
                 callback=None if callback is None else lambda sweep, *_: self._report(callback, model, data, sweep),
             )

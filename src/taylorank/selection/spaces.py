@@ -120,7 +120,7 @@ def cut_ranks(space: Space, train: Interactions) -> Space:
 
 def cut_model(model: Any, train: Interactions) -> Any:
     """Return the model with no more factors than the data has users and items, if it refuses more; else itself."""
-    if not getattr(model, "bounded_rank", False) or model.factors <= largest_rank(train):
+    if not getattr(model, "bounded_rank", False) or (model.factors or 0) <= largest_rank(train):
         return model
     return copy.copy(model).set_params(factors=largest_rank(train))
 

@@ -6,6 +6,7 @@ import math
 import statistics
 from typing import Any
 
+from taylorank.models.factor_fit import rank_for
 from taylorank.selection.attempt import STEP_USERS, Attempt
 from taylorank.selection.path_fit import GROWTH
 from taylorank.selection.proposers import proposer
@@ -18,6 +19,8 @@ from taylorank.selection.trials import Trial
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
     own = own_values(study.base)
+    if hasattr(study.base, "settled_for"):
+        own = study.base.settled_for(study.train)
     space = cut_ranks(study.space, study.train)
     source = proposer(space, own, trials=study.budget.trials, random_state=study.random_state)
     some_users = study.judge.on_sample(STEP_USERS, random_state=study.random_state)
@@ -56,7 +59,7 @@ def _affordable_rank(study: Study, *, share: float = 1.0) -> float:
     if study.budget.seconds is None or not whole:
         return math.inf
     seconds = share * max(study.budget.left, 0.0) / (2 if study.refit else 1)
-    own = getattr(study.base, "factors", 1)
+    own = rank_for(study.base, study.train) if hasattr(study.base, "factors") else 1
     return float(max(t.params.get("factors", own) * (seconds / t.seconds) ** (1 / GROWTH) for t in whole))
 
 

@@ -159,7 +159,7 @@ def _point(ask: Ask, served: Served) -> tuple[int, float] | None:
             f"model {served.name!r} has no path, so that rank and regularization cannot be chosen",
             'fit it with solver="spectral" and save it with path=True',
         )
-    rank = served.model.factors if ask.rank is None else ask.rank
-    share = served.model.regularization if ask.regularization is None else ask.regularization
+    rank = served.model.rank if ask.rank is None else ask.rank
+    share = served.model.share if ask.regularization is None else ask.regularization
     served.path.kept(rank, share)
     return int(rank), float(share)
