@@ -63,6 +63,9 @@ BENCHMARKS = {
     "fit-best": Benchmark(
         "quality.fit_best", "fit_best against models tuned for ten times as long, on every data set."
     ),
+    "students": Benchmark(
+        "quality.students", "Students and their teachers: ranges fixed on other sets, public splits, dense data."
+    ),
     "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),
     "run-grid": Benchmark("quality.run_grid", "Which settings `taylorank run` searches, by validation on other seeds."),
     "seed-agreement": Benchmark("quality.seed_agreement", "Lists of RG2 with two seeds, by tolerance."),

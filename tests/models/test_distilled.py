@@ -54,7 +54,7 @@ def student(teacher):
 
 
 def plan_of(lists, **others):
-    values = {"temperature": 0.5, "bias": True, "learning_rate": 0.01, "batch": 2, "epochs": 1, "random_state": 0}
+    values = {"temperature": 0.5, "bias": True, "normalize": True, "learning_rate": 0.01, "batch": 2, "epochs": 1, "random_state": 0}
     return Plan(lists, **{"weights": np.ones(lists.n_rows, dtype=np.float32), **values, **others})
 
 
@@ -157,7 +157,7 @@ def test_the_torch_path_makes_the_same_steps():
     native, other = Descent(plan, u, v), TorchDescent(plan, u, v, device="cpu")
     for batches in plan.batches():
         for batch in batches:
-            assert other.learn(batch) == pytest.approx(native.learn(batch), rel=1e-4)
+            assert float(other.learn(batch)) == pytest.approx(native.learn(batch), rel=1e-4)
     for got, expected in zip(other.snapshot(), native.snapshot(), strict=True):
         np.testing.assert_allclose(got, expected, atol=2e-3)
     assert not native.snapshot()[0][0].any()
@@ -187,13 +187,16 @@ def test_tensors_rank_as_arrays_do(student, monkeypatch):
 
 def test_lists_made_by_torch_are_those_of_the_kernel(teacher):
     pytest.importorskip("torch")
-    from taylorank.models.student_torch import best_on_device
+    from taylorank.models.teacher_lists_torch import list_parts
 
-    users = np.arange(50)
-    ids, scores = best_on_device(teacher.ranker, "cpu")(users, 20)
-    expected = np.sort(teacher.scores(users), axis=1)[:, ::-1][:, :20]
-    np.testing.assert_allclose(scores, expected, rtol=1e-4)
-    np.testing.assert_allclose(np.take_along_axis(teacher.scores(users), ids, axis=1), scores, rtol=1e-4)
+    lengths, items, shares, known = zip(
+        *list_parts(teacher.ranker, teacher.ranker.vectors, top=20, sharpness=1.5, device="cpu"), strict=True
+    )
+    expected = teacher_lists(teacher.ranker, top=20, sharpness=1.5)
+    np.testing.assert_array_equal(np.concatenate(lengths), expected.row_lengths)
+    assert np.mean(np.concatenate(items) == expected.indices) > 0.999
+    np.testing.assert_allclose(np.concatenate(shares), expected.weights, rtol=1e-2, atol=1e-6)
+    assert sum(known) == TRAIN.n_users
 
 
 @pytest.mark.parametrize("kind", ["vectors", "scores"])

@@ -13,7 +13,7 @@ import numpy as np
 
 from taylorank.checks import check_number, check_whole
 from taylorank.data import Interactions, read_interactions
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, TaylorankError
 from taylorank.kernels import ItemVectors
 from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
@@ -27,7 +27,7 @@ from taylorank.models.student_fold_in import StudentFoldIn
 from taylorank.models.student_plan import Plan, settled_steps, user_weights
 from taylorank.models.student_start import student_start
 from taylorank.models.teacher import fitted_teacher, from_settled, settled_teacher, unfitted, without_users
-from taylorank.models.teacher_lists import history_lists, teacher_lists
+from taylorank.models.teacher_lists import history_lists, mixed_lists, teacher_lists
 from taylorank.ranking import Ranker, Vectors
 from taylorank.ranking.explanation import contributions_of
 from taylorank.ranking.ranker import ranker_of
@@ -87,6 +87,9 @@ class Distilled(FactorModel, Recommender):
     sharpness: float = 1.0
     temperature: float = 0.1
     bias: bool = True
+    normalize: bool = True
+    mix: float = 0.0
+    context_exponent: float = 0.5
     epochs: int = 20
     steps: int | None = None
     batch_size: int = 2048
@@ -164,17 +167,23 @@ class Distilled(FactorModel, Recommender):
         check_whole(self.top, "top")
         check_number(self.sharpness, "sharpness", least=0.0)
         check_number(self.temperature, "temperature", least=LEAST_TEMPERATURE)
+        check_number(self.context_exponent, "context_exponent", least=0.0)
+        check_number(self.mix, "mix", least=0.0)
+        if self.mix > 1:
+            raise ParameterError(f"mix={self.mix} is above 1", "give a share, such as 0.2")
         check_whole(self.batch_size, "batch_size")
         if self.steps is not None:
             check_whole(self.steps, "steps")
-        if not isinstance(self.bias, bool | np.bool_):
-            raise ParameterError(f"bias={self.bias!r} is not True or False", "give one of them")
+        for name in ("bias", "normalize"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ParameterError(f"{name}={getattr(self, name)!r} is not True or False", "give one of them")
         if self.learning_rate == 0:
             raise ParameterError("learning_rate=0 teaches nothing", "give a number > 0, such as 0.01")
 
     def _teach(self, teacher: Any, monitor: FitMonitor) -> None:
         device = "cuda" if uses_cuda(self.device) else "cpu"
         lists = teacher_lists(ranker_of(teacher), top=self.top, sharpness=self.sharpness, device=device)
+        lists = mixed_lists(lists, self.train_, self.mix)
         start = student_start(teacher, lists, factors=self.factors, random_state=self.random_state)
         if not lists.nnz:  # nobody has a history that tells items apart: the popular items are all there is
             self.user_factors_, self.item_factors_ = np.zeros_like(start[0]), start[1]
@@ -183,7 +192,9 @@ class Distilled(FactorModel, Recommender):
         plan = self._plan(lists)
         descent = self.descent(plan, start)
         for epoch, batches in enumerate(plan.batches(), 1):
-            loss = sum(descent.learn(batch) for batch in batches) / float(plan.weights.sum())
+            loss = float(sum(descent.learn(batch) for batch in batches)) / float(plan.weights.sum())
+            if not np.isfinite(loss):
+                raise TaylorankError("the student's scores overflow", "raise temperature or lower learning_rate")
             if monitor.after(self._step(epoch, loss, descent)):
                 break
         self.user_factors_, self.item_factors_, self.item_biases_ = descent.snapshot()
@@ -200,7 +211,7 @@ class Distilled(FactorModel, Recommender):
         return Step(epoch, loss_of=lambda: loss, snapshot=lambda: self._with(descent.snapshot()), with_loss=True)
 
     def _plan(self, lists: Any) -> Plan:
-        weights = user_weights(self.train_.by_user.row_lengths, lists)
+        weights = user_weights(self.train_.by_user.row_lengths, lists, self.context_exponent)
         batch, epochs = settled_steps(
             int((weights > 0).sum()),
             lists.n_columns,
@@ -214,6 +225,7 @@ class Distilled(FactorModel, Recommender):
             weights,
             temperature=self.temperature,
             bias=self.bias,
+            normalize=self.normalize,
             learning_rate=self.learning_rate,
             batch=batch,
             epochs=epochs,
@@ -254,7 +266,8 @@ class Distilled(FactorModel, Recommender):
     def _lists_of(self, histories: Interactions) -> Any:
         """What the teacher says of new users."""
         folded = ranker_of(self.teacher_).for_histories(histories)
-        return teacher_lists(folded, top=self.top, sharpness=self.sharpness)
+        lists = teacher_lists(folded, top=self.top, sharpness=self.sharpness)
+        return mixed_lists(lists, folded.seen, self.mix)
 
     def save(
         self,

@@ -1,0 +1,162 @@
+"""Students of high-rank teachers: ranges fixed on other sets, then the public splits, other sets, and dense data.
+
+Stages, each for some sets and seeds; the file keeps every part as soon as it is there, and the same command goes on
+from it. Everything is chosen on validation data; `ranges` and `dense` never look at a test part.
+
+- `ranges`: a search in wide ranges on eight sets that are not Gowalla or Yelp2018. `--fix` makes the ranges file of it.
+- `public`: Gowalla and Yelp2018 within those ranges, at K = 64 and 128 (seed 0: also 8 to 256); one look at test.
+- `others`: teacher, student, EASE and iALS on six other sets; one look at test.
+- `dense`: what helps where a student of 64 numbers trails its teacher.
+- `times`: seconds of the chosen settings, alone on the machine.
+
+    python -m research.bench students --prepare --folder .carry/students
+    python -m research.bench students --stages ranges --sets ml-1m --seconds 150 --json out/ranges-ml-1m.json
+    python -m research.bench students --join out --json research/records/bench/students.json
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from research.bench.quality.students.dense import dense
+from research.bench.quality.students.fixed import RANGES_FILE, fixed_ranges, read_ranges
+from research.bench.quality.students.public import public, times
+from research.bench.quality.students.sets import KEPT, PUBLIC, prepare as write_sets
+from research.bench.quality.students.stages import SMALL, WIDE, Job, Row, others, ranges
+from research.bench.quality.students.words import describe
+from research.options import numbers
+from research.output import provenance, write_json
+from taylorank.errors import ParameterError, in_one_line
+from taylorank.machine import describe_machine
+
+__all__ = ["describe", "run"]
+
+STAGES: dict[str, Callable[[Job, Callable[[Row], object]], Row]] = {
+    "ranges": ranges,
+    "public": public,
+    "others": others,
+    "dense": dense,
+    "times": times,
+}
+SETS = {
+    "ranges": tuple(name for name in KEPT if name != "generated"),
+    "public": PUBLIC,
+    "times": PUBLIC,
+    "others": ("ml-1m", "moby-thesaurus", "npm-deps", "online-retail", "amazon-beauty", "amazon-sports"),
+    "dense": ("ml-1m", "generated"),
+}
+
+
+def run(
+    *,
+    stages: str = "ranges,dense,public,others,times",
+    sets: str = "",
+    seeds: str = "0",
+    seconds: float = 60.0,
+    folder: str = ".carry/students",
+    device: str = "auto",
+    prepare: bool = False,
+    join: str = "",
+    fix: bool = False,
+    quick: bool = False,
+    file: Path | None = None,
+    command: str = "",
+    log_line: Callable[[str], object] = print,
+) -> Row:
+    """Run the stages that the file lacks.
+
+    Parameters
+    ----------
+    stages
+        Which, with commas between.
+    sets
+        Names of sets, with commas between; by default all of the stage.
+    seeds
+        Of splits and students, with commas between.
+    seconds
+        Of each search.
+    folder
+        Where the data are, as .npz.
+    prepare
+        Write the data there and end.
+    join
+        A folder with files of other runs, whose parts are taken.
+    fix
+        Make the ranges file of the parts `ranges`.
+    quick
+        Small data and few steps: does it run at all?
+    """
+    if prepare:
+        write_sets(Path(folder), (*PUBLIC, *(name for name in KEPT if name != "generated")))
+        return {"benchmark": "students", "machine": describe_machine(), "parts": {}}
+    record: Row = {"benchmark": "students", "machine": describe_machine(), "parts": _kept(file)}
+    for other in sorted(Path(join).glob("*.json")) if join else ():
+        record = _joined(record, json.loads(other.read_text(encoding="utf-8")))
+
+    def keep() -> None:
+        if file is not None:
+            write_json(file, {**provenance(command), **record})
+
+    for stage, name, seed in () if join else _wanted(stages, sets, seeds, quick):
+        key = f"{stage}/{name}/{seed}"
+        if key in record["parts"] and not record["parts"][key].get("unfinished"):
+            continue
+        chosen = _chosen(record, name) if stage == "times" else None
+        given = SMALL if quick else WIDE if stage in ("ranges", "dense") else read_ranges()
+        job = Job(name, seed, Path(folder), 3.0 if quick else seconds, device, quick, given, chosen)
+        _measure(STAGES[stage], job, record["parts"], key, keep)
+        log_line(f"{key}: {json.dumps(_short(record['parts'][key]))}")
+    if fix:
+        write_json(RANGES_FILE, {**provenance(command), **fixed_ranges(record["parts"], WIDE)})
+    keep()
+    return record
+
+
+def _measure(stage: Any, job: Job, parts: Row, key: str, keep: Callable[[], object]) -> None:
+    """Run a stage; what it has so far is kept, and an error too, for the other stages are worth having."""
+
+    def so_far(row: Row) -> None:
+        parts[key] = row
+        keep()
+
+    try:
+        parts[key] = stage(job, so_far)
+    except Exception as error:
+        parts[key] = {**parts.get(key, {}), "unfinished": True, "error": in_one_line(error)}
+    keep()
+
+
+def _wanted(stages: str, sets: str, seeds: str, quick: bool) -> list[tuple[str, str, int]]:
+    unknown = [stage for stage in stages.split(",") if stage not in STAGES]
+    if unknown:
+        raise ParameterError(f"no stage {unknown[0]!r}", f"choose from {', '.join(STAGES)}")
+    return [
+        (stage, name, seed)
+        for stage in stages.split(",")
+        for name in (sets.split(",") if sets else SETS[stage][:1] if quick else SETS[stage])
+        for seed in numbers(seeds, "--seeds")
+    ]
+
+
+def _kept(file: Path | None) -> Row:
+    if file is None or not file.exists() or not file.read_text(encoding="utf-8").strip():
+        return {}
+    parts: Row = json.loads(file.read_text(encoding="utf-8"))["parts"]
+    return parts
+
+
+def _joined(record: Row, other: Row) -> Row:
+    """The record with the parts of another, which was measured on that one's machine."""
+    return {**record, "machine": other["machine"], "parts": {**record["parts"], **other["parts"]}}
+
+
+def _chosen(record: Row, name: str) -> Row | None:
+    part = record["parts"].get(f"public/{name}/0", {})
+    return {key: value for key, value in part["best"].items() if key != "value"} if part.get("best") else None
+
+
+def _short(part: Row) -> Row:
+    return {key: value for key, value in part.items() if key in ("error", "best", "best_teacher", "seconds")}

@@ -1,0 +1,178 @@
+"""Teacher and student chosen together on validation data, within ranges and seconds.
+
+First teachers alone: the exponents line by line, each with every rank and threshold of its path. Then students: some at
+random, with teachers among the best, then steps to neighbouring values of one parameter at a time, from the best so far.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from taylorank.data import Interactions
+from taylorank.models import RG2, Distilled
+from taylorank.ranking import evaluate
+
+METRIC = "ndcg@20"
+Settings = dict[str, Any]
+Ranges = Mapping[str, Sequence[Any]]
+KEPT_FITS = 5  # teachers of other exponents held on the device
+TEACHERS = 10  # the best of them, from which most random students draw
+AT_RANDOM = 10  # students before steps to neighbours
+TEACHER = "teacher__"
+GAMMA, RHO = "teacher__proposal_exponent", "teacher__context_exponent"
+FACTORS, SHARE = "teacher__factors", "teacher__regularization"
+
+
+class Search:
+    """A search on one set; `teachers` and `trials` are what was measured, in this order."""
+
+    def __init__(
+        self,
+        train: Interactions,
+        valid: Interactions,
+        ranges: Ranges,
+        *,
+        factors: int = 64,
+        seconds: float = 60.0,
+        seed: int = 0,
+        device: Any = "auto",
+        keep: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.train, self.valid, self.factors, self.seed, self.device = train, valid, factors, seed, device
+        most = min(train.n_users, train.n_items)
+        self.ranges: dict[str, tuple[Any, ...]] = {name: tuple(values) for name, values in ranges.items()}
+        self.ranges[FACTORS] = tuple(dict.fromkeys(min(rank, most) for rank in ranges[FACTORS]))
+        self.ranges["top"] = tuple(dict.fromkeys(min(top, train.n_items) for top in ranges["top"]))
+        self.teachers: list[Settings] = []
+        self.trials: list[Settings] = []
+        self.keep, self.began, self.seconds = keep, time.perf_counter(), seconds
+        self._fits: OrderedDict[tuple[float, float], RG2] = OrderedDict()
+        self._rng = np.random.default_rng(seed)
+
+    def run(self) -> Settings:
+        """Search; return the settings of the best student."""
+        self.search_teachers()
+        for settings in itertools.chain(self._random(), self._steps()):
+            if self.trials and self.is_over:
+                break
+            self.value(settings)
+            self.keep()
+        return self.best
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the seconds are spent."""
+        return time.perf_counter() - self.began > self.seconds
+
+    @property
+    def best(self) -> Settings:
+        """Settings of the best student so far."""
+        return settings_of(max(self.trials, key=lambda trial: float(trial["value"])))
+
+    @property
+    def best_teacher(self) -> Settings:
+        """Settings of the teacher that ranks best by itself."""
+        return settings_of(max(self.teachers, key=lambda teacher: float(teacher["value"])))
+
+    def search_teachers(self) -> None:
+        """Measure teachers: γ at the middle ρ, then ρ at the best γ, then the neighbours of γ there."""
+        gammas, rhos = self.ranges[GAMMA], self.ranges[RHO]
+        middle = rhos[len(rhos) // 2]
+        for gamma in gammas:
+            self._measure_path(gamma, middle)
+        best = self.best_teacher[GAMMA]
+        for rho in rhos:
+            self._measure_path(best, rho)
+        place, rho = gammas.index(best), self.best_teacher[RHO]
+        for gamma in gammas[max(place - 1, 0) : place + 2]:
+            self._measure_path(gamma, rho)
+
+    def _measure_path(self, gamma: float, rho: float) -> None:
+        if self.teachers and (self.is_over or any((t[GAMMA], t[RHO]) == (gamma, rho) for t in self.teachers)):
+            return
+        base = self.fitted(gamma, rho)
+        for model in base.path(self.ranges[FACTORS], self.ranges[SHARE]):
+            found = {GAMMA: gamma, RHO: rho, FACTORS: model.factors, SHARE: model.regularization}
+            self.teachers.append({**found, "value": self.measure(model)})
+        self.keep()
+
+    def fitted(self, gamma: float, rho: float) -> RG2:
+        """Return RG² with these exponents at the highest rank."""
+        key = (gamma, rho)
+        if key not in self._fits:
+            rank = max(self.ranges[FACTORS])
+            model = RG2(rank, proposal_exponent=gamma, context_exponent=rho, device=self.device)
+            self._fits[key] = model.fit(self.train)
+            if len(self._fits) > KEPT_FITS:
+                self._fits.popitem(last=False)
+        self._fits.move_to_end(key)
+        return self._fits[key]
+
+    def measure(self, model: Any) -> float:
+        """Return the metric on validation data."""
+        return round(float(evaluate(model, self.valid, metrics=METRIC)[METRIC]), 6)
+
+    def student(self, settings: Settings, factors: int | None = None) -> Distilled:
+        """Return the fitted student of these settings."""
+        base = self.fitted(settings[GAMMA], settings[RHO])
+        teacher = next(base.path((settings[FACTORS],), (settings[SHARE],)))
+        own = {name: value for name, value in settings.items() if not name.startswith(TEACHER)}
+        student = Distilled(teacher, factors or self.factors, epochs=1, random_state=self.seed, device=self.device)
+        return student.set_params(**own).fit(self.train)
+
+    def value(self, settings: Settings, factors: int | None = None) -> float:
+        """Return the value of a student, fitted if it is new; it is among the trials then."""
+        width = factors or self.factors
+        for trial in self.trials:
+            if trial["factors"] == width and settings_of(trial) == settings:
+                return float(trial["value"])
+        began = time.perf_counter()
+        value = self.measure(self.student(settings, width))
+        spent = round(time.perf_counter() - began, 2)
+        self.trials.append({**settings, "factors": width, "value": value, "seconds": spent})
+        return value
+
+    def _random(self) -> Iterator[Settings]:
+        """The middle of all ranges with the best teacher, then settings at random."""
+        own = [name for name in self.ranges if not name.startswith(TEACHER)]
+        yield {**self.best_teacher, **{name: self.ranges[name][len(self.ranges[name]) // 2] for name in own}}
+        ranked = sorted(self.teachers, key=lambda teacher: -float(teacher["value"]))
+        for number in range(AT_RANDOM):
+            among = ranked if number % 3 == 2 else ranked[:TEACHERS]
+            teacher = settings_of(among[int(self._rng.integers(len(among)))])
+            yield {**teacher, **{name: self._one_of(self.ranges[name]) for name in own}}
+
+    def _one_of(self, values: Sequence[Any]) -> Any:
+        return values[int(self._rng.integers(len(values)))]
+
+    def _steps(self) -> Iterator[Settings]:
+        """Neighbours of the best that were not tried; when there are none, those of the next best."""
+        while True:
+            ranked = sorted(self.trials, key=lambda trial: -float(trial["value"]))
+            tried = [settings_of(trial) for trial in self.trials]
+            for trial in ranked[:TEACHERS]:
+                fresh = [other for other in self.neighbours(settings_of(trial)) if other not in tried]
+                if fresh:
+                    yield fresh[int(self._rng.integers(len(fresh)))]
+                    break
+            else:
+                return
+
+    def neighbours(self, settings: Settings) -> list[Settings]:
+        """Return the settings that differ in one parameter by one place of its range."""
+        found = []
+        for name, values in self.ranges.items():
+            place = values.index(settings[name])
+            found += [{**settings, name: values[other]} for other in (place - 1, place + 1) if 0 <= other < len(values)]
+        return found
+
+
+def settings_of(trial: Settings) -> Settings:
+    """Return a trial or a teacher without what was measured."""
+    return {name: value for name, value in trial.items() if name not in ("value", "seconds", "factors")}
