@@ -14,7 +14,7 @@ from taylorank.ranking import evaluate
 METRIC = "ndcg@10"
 BASE: Settings = {"sharpness": 1.0, "temperature": 0.1, "top": 1000, "steps": 2000, "context_exponent": 0.5, "bias": True}
 CHANGES: dict[str, tuple[Any, ...]] = {
-    "steps": (500, 8000, 20000),
+    "steps": (500, 8000),
     "top": (200, 10**6),
     "normalize": (False,),
     "mix": (0.1, 0.3, 0.6),
@@ -63,7 +63,7 @@ def _variants(job: Job) -> list[tuple[Settings, int]]:
     if job.quick:
         return [({}, 4), ({"normalize": False}, 4), ({"mix": 0.3}, 4), ({}, 8)]
     single = [({name: value}, 64) for name, values in CHANGES.items() for value in values]
-    return [({}, 64), *[({}, width) for width in WIDTHS], *single, ({"steps": 8000, "top": 10**6}, 256)]
+    return [({}, 64), *[({}, width) for width in WIDTHS], *single, ({"steps": 8000, "top": 10**6}, 256), ({"steps": 20000}, 64)]
 
 
 def _sized(ranges: Ranges, job: Job) -> Ranges:
