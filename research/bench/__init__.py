@@ -63,6 +63,9 @@ BENCHMARKS = {
     "fit-best": Benchmark(
         "quality.fit_best", "fit_best against models tuned for ten times as long, on every data set."
     ),
+    "split-order": Benchmark(
+        "quality.split_order", "Whether the published test parts are random fifths: item shares, order of the lines."
+    ),
     "students": Benchmark(
         "quality.students", "Students and their teachers: ranges fixed on other sets, public splits, dense data."
     ),

@@ -66,7 +66,7 @@ def _parts_of(name: str) -> tuple[Interactions, ...]:
     """One part where chance splits it, else training, validation and test parts in order; of Yelp2018 two."""
     if name in PUBLIC:
         train, test = datasets.published_split(name)
-        return (*split_tail(_with_order(train), FIFTH), test) if name == "gowalla" else (train, test)
+        return (*split_tail(with_order(train), FIFTH), test) if name == "gowalla" else (train, test)
     data = datasets.get(KEPT[name].name, cleaning=KEPT[name].cleaning)
     if KEPT[name].cut == "random":
         return (data,)
@@ -76,7 +76,7 @@ def _parts_of(name: str) -> tuple[Interactions, ...]:
     return (*split_tail(whole, FIFTH), test)
 
 
-def _with_order(train: Interactions) -> Interactions:
+def with_order(train: Interactions) -> Interactions:
     """Gowalla's training part with the place of each pair in its published line; −1 where it is unknown.
 
     So pairs of unknown place count as the earliest: they stay in training, and only pairs known to come last are held
