@@ -78,8 +78,7 @@ def _alone(search: Search, job: Job) -> list[Row]:
     """The teacher, the same loss at the student's rank, and EASE."""
     best = search.best_teacher
     fit = search.fitted(best["teacher__proposal_exponent"], best["teacher__context_exponent"])
-    share = best["teacher__regularization"]
-    teacher = next(fit.path((best["teacher__factors"],), (share,)))
+    teacher = search.teacher(best)
     rows = [{"model": "RG²", "factors": teacher.factors, "settings": best, **_values(search, teacher)}]
     for width in (4,) if job.quick else (64, 256):
         at_rank = max(

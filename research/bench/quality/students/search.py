@@ -1,6 +1,7 @@
 """Teacher and student chosen together on validation data, within ranges and seconds.
 
-First teachers alone: the exponents line by line, each with every rank and threshold of its path. Then students: some at
+First teachers alone: the exponents line by line, each with every rank and threshold of its path, the best of them with
+every discount of popularity. Then students: some at
 random, with teachers among the best, then steps to neighbouring values of one parameter at a time, from the best so far.
 """
 
@@ -26,7 +27,8 @@ TEACHERS = 10  # the best of them, from which most random students draw
 AT_RANDOM = 10  # students before steps to neighbours
 TEACHER = "teacher__"
 GAMMA, RHO = "teacher__proposal_exponent", "teacher__context_exponent"
-FACTORS, SHARE = "teacher__factors", "teacher__regularization"
+FACTORS, SHARE, DISCOUNT = "teacher__factors", "teacher__regularization", "teacher__popularity_discount"
+DISCOUNTED = 8  # teachers, the best of them, that are measured with every discount
 
 
 class Search:
@@ -92,15 +94,24 @@ class Search:
         place, rho = gammas.index(best), self.best_teacher[RHO]
         for gamma in gammas[max(place - 1, 0) : place + 2]:
             self._measure_path(gamma, rho)
+        for teacher in sorted(self.teachers, key=lambda teacher: -float(teacher["value"]))[:DISCOUNTED]:
+            for discount in () if self.is_over else self.ranges[DISCOUNT][1:]:
+                settings = {**settings_of(teacher), DISCOUNT: discount}
+                self.teachers.append({**settings, "value": self.measure(self.teacher(settings))})
+        self.keep()
 
     def _measure_path(self, gamma: float, rho: float) -> None:
         if self.teachers and (self.is_over or any((t[GAMMA], t[RHO]) == (gamma, rho) for t in self.teachers)):
             return
-        base = self.fitted(gamma, rho)
-        for model in base.path(self.ranges[FACTORS], self.ranges[SHARE]):
-            found = {GAMMA: gamma, RHO: rho, FACTORS: model.factors, SHARE: model.regularization}
-            self.teachers.append({**found, "value": self.measure(model)})
+        for rank, share in itertools.product(self.ranges[FACTORS], self.ranges[SHARE]):
+            settings = {GAMMA: gamma, RHO: rho, FACTORS: rank, SHARE: share, DISCOUNT: self.ranges[DISCOUNT][0]}
+            self.teachers.append({**settings, "value": self.measure(self.teacher(settings))})
         self.keep()
+
+    def teacher(self, settings: Settings) -> RG2:
+        """Return the fitted teacher of these settings."""
+        path = self.fitted(settings[GAMMA], settings[RHO]).path((settings[FACTORS],), (settings[SHARE],))
+        return next(path).set_params(popularity_discount=settings[DISCOUNT])
 
     def fitted(self, gamma: float, rho: float) -> RG2:
         """Return RG² with these exponents at the highest rank."""
@@ -120,10 +131,10 @@ class Search:
 
     def student(self, settings: Settings, factors: int | None = None) -> Distilled:
         """Return the fitted student of these settings."""
-        base = self.fitted(settings[GAMMA], settings[RHO])
-        teacher = next(base.path((settings[FACTORS],), (settings[SHARE],)))
         own = {name: value for name, value in settings.items() if not name.startswith(TEACHER)}
-        student = Distilled(teacher, factors or self.factors, epochs=1, random_state=self.seed, device=self.device)
+        student = Distilled(
+            self.teacher(settings), factors or self.factors, epochs=1, random_state=self.seed, device=self.device
+        )
         return student.set_params(**own).fit(self.train)
 
     def value(self, settings: Settings, factors: int | None = None) -> float:

@@ -23,6 +23,7 @@ WIDE: Ranges = {
     "teacher__context_exponent": (0.8, 1.0, 1.2, 1.4),
     "teacher__factors": (256, 512, 1024),
     "teacher__regularization": (0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
+    "teacher__popularity_discount": (0.0, 0.1, 0.2, 0.3),
     "sharpness": (0.7, 1.0, 1.3, 1.6, 2.0, 2.5),
     "temperature": (0.05, 0.07, 0.1, 0.14, 0.2),
     "top": (100, 200, 500, 1000, 2000),
