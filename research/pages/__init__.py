@@ -21,6 +21,8 @@ PAGES = {
     "results": "comparisons",
     "neural": "comparisons",
     "losses": "losses",
+    "splits": "benchmarks",
+    "students": "students",
 }
 
 

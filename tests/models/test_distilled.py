@@ -54,7 +54,15 @@ def student(teacher):
 
 
 def plan_of(lists, **others):
-    values = {"temperature": 0.5, "bias": True, "normalize": True, "learning_rate": 0.01, "batch": 2, "epochs": 1, "random_state": 0}
+    values = {
+        "temperature": 0.5,
+        "bias": True,
+        "normalize": True,
+        "learning_rate": 0.01,
+        "batch": 2,
+        "epochs": 1,
+        "random_state": 0,
+    }
     return Plan(lists, **{"weights": np.ones(lists.n_rows, dtype=np.float32), **values, **others})
 
 

@@ -5,8 +5,8 @@
   what chance gives.
 - `along the line`: the co-occurrence cosine |U_i ∩ U_j| / √(|U_i| |U_j|) of the training item i at a place of a user's
   line with the test items j of that user, mean over users. U are the users in training, so the user's own test pairs
-  take no part. If the test part came after the line, its end is the most alike. The places of Gowalla's pairs are in the
-  order file.
+  take no part. If the test part came after the line, its end is the most alike. The places of Gowalla's pairs are in
+  the order file.
 - `new items`: ids were given in the order in which items first appear in the training file. So of the items that no
   user before has, a line's order is known without any order file: it is that of the ids. The same cosine of the first
   and of the last of them, for users with at least four, is what can be said of Yelp2018.
@@ -108,6 +108,7 @@ def along_new_items(train: Interactions, test: Interactions) -> Row:
     error = float(gap.std() / np.sqrt(len(gap))) if len(gap) else float("nan")
     return {
         "ids_by_first_appearance": round(float((np.diff(first[seen]) >= 0).mean()), 4),
+        "share_of_pairs": round(float(new.mean()), 4),
         "users": len(chosen),
         "first": _mean(early),
         "last": _mean(late),

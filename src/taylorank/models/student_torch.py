@@ -37,7 +37,7 @@ class TorchDescent:
     def learn(self, batch: NDArray[np.int64]) -> torch.Tensor:
         """Make one step with the users of `batch`; return their loss, a number that may still be on its way."""
         self.step += 1
-        rows = torch.tensor(batch, device=self.device)
+        rows = self._sent(batch)
         u, v = self._unit(self.users), self._unit(self.items)
         with quick_products():
             loss, by_users, by_items, by_biases = self._gradients(rows, u, v)
@@ -54,6 +54,11 @@ class TorchDescent:
         users, items = (self._unit(side).cpu().numpy() for side in (self.users, self.items))
         users[self.plan.weights == 0] = 0.0
         return users, items, self.biases.cpu().numpy().copy()
+
+    def _sent(self, batch: NDArray[np.int64]) -> torch.Tensor:
+        """The batch on the device; from pinned memory, so that nobody waits for the steps before it."""
+        rows = torch.from_numpy(batch)
+        return rows if self.device == "cpu" else rows.pin_memory().to(self.device, non_blocking=True)
 
     def _unit(self, vectors: torch.Tensor) -> torch.Tensor:
         return vectors / vectors.norm(dim=1, keepdim=True) if self.plan.normalize else vectors.clone()
@@ -96,7 +101,9 @@ def _along_sphere(gradient: torch.Tensor, unit: torch.Tensor, raw: torch.Tensor)
 
 def _padded(lists: CSR, device: str) -> tuple[torch.Tensor, torch.Tensor]:
     """Items (M, top) and shares (M, top) of the lists; short ones are filled up with shares of 0."""
-    indptr, indices, weights = (torch.tensor(part, device=device) for part in (lists.indptr, lists.indices, lists.weights))
+    indptr, indices, weights = (
+        torch.tensor(part, device=device) for part in (lists.indptr, lists.indices, lists.weights)
+    )
     lengths = indptr.diff()
     rows = torch.repeat_interleave(torch.arange(len(lengths), device=device), lengths)
     places = torch.arange(len(indices), device=device) - indptr[rows]

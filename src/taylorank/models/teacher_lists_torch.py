@@ -17,7 +17,7 @@ Part = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], int]
 
 @torch.no_grad()
 def list_parts(ranker: Ranker, vectors: Vectors, *, top: int, sharpness: float, device: str) -> Iterator[Part]:
-    """Yield for block after block of users the lengths of their lists, their items, their shares, and how many are known.
+    """Yield block by block the lengths of the users' lists, their items and shares, and how many users are known.
 
     As `teacher_lists`, but of equal scores at the end of a list any may stay, and products round their factors (TF32).
     """

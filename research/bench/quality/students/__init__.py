@@ -5,7 +5,7 @@ from it. Everything is chosen on validation data; `ranges` and `dense` never loo
 
 - `ranges`: a search in wide ranges on eight sets that are not Gowalla or Yelp2018. `--fix` makes the ranges file of it.
 - `public`: Gowalla and Yelp2018 within those ranges, at K = 64 and 128 (seed 0: also 8 to 256); one look at test.
-- `others`: teacher, student, EASE and iALS on six other sets; one look at test.
+- `others`: teacher and student of `ranges`, EASE and iALS on six other sets; one look at test of each split.
 - `dense`: what helps where a student of 64 numbers trails its teacher.
 - `times`: seconds of the chosen settings, alone on the machine.
 
@@ -18,13 +18,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from research.bench.quality.students.dense import dense
 from research.bench.quality.students.fixed import RANGES_FILE, fixed_ranges, read_ranges
 from research.bench.quality.students.public import public, times
-from research.bench.quality.students.sets import KEPT, PUBLIC, prepare as write_sets
+from research.bench.quality.students.search import settings_of
+from research.bench.quality.students.sets import KEPT, PUBLIC
+from research.bench.quality.students.sets import prepare as write_sets
 from research.bench.quality.students.stages import SMALL, WIDE, Job, Row, others, ranges
 from research.bench.quality.students.words import describe
 from research.options import numbers
@@ -60,7 +63,9 @@ def run(
     device: str = "auto",
     prepare: bool = False,
     join: str = "",
+    known: str = "",
     fix: bool = False,
+    more: bool = False,
     quick: bool = False,
     file: Path | None = None,
     command: str = "",
@@ -84,8 +89,12 @@ def run(
         Write the data there and end.
     join
         A folder with files of other runs, whose parts are taken.
+    known
+        A folder with files of other runs, whose choices `others` and `times` take.
     fix
         Make the ranges file of the parts `ranges`.
+    more
+        Go on with searches of `ranges` that the file has.
     quick
         Small data and few steps: does it run at all?
     """
@@ -93,8 +102,9 @@ def run(
         write_sets(Path(folder), (*PUBLIC, *(name for name in KEPT if name != "generated")))
         return {"benchmark": "students", "machine": describe_machine(), "parts": {}}
     record: Row = {"benchmark": "students", "machine": describe_machine(), "parts": _kept(file)}
-    for other in sorted(Path(join).glob("*.json")) if join else ():
-        record = _joined(record, json.loads(other.read_text(encoding="utf-8")))
+    for other in _records(join):
+        record = {**record, "machine": other["machine"], "parts": {**record["parts"], **other["parts"]}}
+    before = {key: part for other in _records(known) for key, part in other["parts"].items()}
 
     def keep() -> None:
         if file is not None:
@@ -102,11 +112,14 @@ def run(
 
     for stage, name, seed in () if join else _wanted(stages, sets, seeds, quick):
         key = f"{stage}/{name}/{seed}"
-        if key in record["parts"] and not record["parts"][key].get("unfinished"):
+        part = record["parts"].get(key)
+        if part and not part.get("unfinished") and not (more and stage == "ranges"):
             continue
-        chosen = _chosen(record, name) if stage == "times" else None
+        chosen = CHOSEN[stage]({**before, **record["parts"]}, name) if stage in CHOSEN else None
         given = SMALL if quick else WIDE if stage in ("ranges", "dense") else read_ranges()
         job = Job(name, seed, Path(folder), 3.0 if quick else seconds, device, quick, given, chosen)
+        if more and part and part.get("trials"):
+            job = replace(job, earlier=part)
         _measure(STAGES[stage], job, record["parts"], key, keep)
         log_line(f"{key}: {json.dumps(_short(record['parts'][key]))}")
     if fix:
@@ -148,14 +161,29 @@ def _kept(file: Path | None) -> Row:
     return parts
 
 
-def _joined(record: Row, other: Row) -> Row:
-    """The record with the parts of another, which was measured on that one's machine."""
-    return {**record, "machine": other["machine"], "parts": {**record["parts"], **other["parts"]}}
+def _records(folder: str) -> list[Row]:
+    """The records of this study in a folder."""
+    files = sorted(Path(folder).glob("*.json")) if folder else []
+    loaded = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return [record for record in loaded if record.get("benchmark") == "students"]
 
 
-def _chosen(record: Row, name: str) -> Row | None:
-    part = record["parts"].get(f"public/{name}/0", {})
-    return {key: value for key, value in part["best"].items() if key != "value"} if part.get("best") else None
+def _public_choice(parts: Row, name: str) -> Row | None:
+    """What the first run of `public` chose."""
+    part = parts.get(f"public/{name}/0", {})
+    return settings_of(part["best"]) if part.get("best") else None
+
+
+def _earlier_choices(parts: Row, name: str) -> Row:
+    """What `ranges` chose, and what the first part of `others` chose for its rivals."""
+    chosen: Row = {}
+    part = parts.get(f"ranges/{name}/0", {})
+    if part.get("best"):
+        chosen = {"student": settings_of(part["best"]), "rg2": settings_of(part["best_teacher"])}
+    return {**chosen, **parts.get(f"others/{name}/0", {}).get("chosen", {})}
+
+
+CHOSEN: dict[str, Callable[[Row, str], Row | None]] = {"times": _public_choice, "others": _earlier_choices}
 
 
 def _short(part: Row) -> Row:

@@ -20,17 +20,26 @@ def fixed_ranges(parts: Mapping[str, Any], wide: Ranges) -> dict[str, Any]:
     Good on a set: some setting with this value is within 0.5 % of the best setting found there.
     """
     sets = {key.split("/")[1]: part for key, part in parts.items() if key.startswith("ranges/") and part.get("trials")}
-    good = {name: {value: _good_on(sets, name, value) for value in values} for name, values in wide.items()}
-    ranges = {name: _between(wide[name], [v for v, on in found.items() if len(on) >= LEAST_SETS]) for name, found in good.items()}
+    good = {name: {value: _good_on(sets, name, value, values[0]) for value in values} for name, values in wide.items()}
+    ranges = {
+        name: _between(wide[name], [v for v, on in found.items() if len(on) >= LEAST_SETS])
+        for name, found in good.items()
+    }
     shown = {name: {str(value): on for value, on in found.items()} for name, found in good.items()}
-    return {"rule": " ".join((fixed_ranges.__doc__ or "").split()), "sets": sorted(sets), "ranges": ranges, "good_on": shown}
+    return {
+        "rule": " ".join((fixed_ranges.__doc__ or "").split()),
+        "sets": sorted(sets),
+        "ranges": ranges,
+        "good_on": shown,
+    }
 
 
-def _good_on(sets: Mapping[str, Any], name: str, value: Any) -> list[str]:
+def _good_on(sets: Mapping[str, Any], name: str, value: Any, first: Any) -> list[str]:
+    """The sets on which this value was good; a trial that does not name the parameter had the first value."""
     found = []
     for key, part in sets.items():
         best = max(trial["value"] for trial in part["trials"])
-        having = [trial["value"] for trial in part["trials"] if settings_of(trial)[name] == value]
+        having = [trial["value"] for trial in part["trials"] if settings_of(trial).get(name, first) == value]
         if having and max(having) >= (1 - NEAR) * best:
             found.append(key)
     return sorted(found)

@@ -51,13 +51,13 @@ def at_width(search: Search, best: Settings, width: int) -> tuple[Settings, floa
     values = search.ranges["temperature"]
     place = values.index(best["temperature"])
     tried = [{**best, "temperature": values[at]} for at in (place, place - 1, place + 1) if 0 <= at < len(values)]
-    value, _, settings = max((search.value(settings, width), -number, settings) for number, settings in enumerate(tried))
+    value, _, settings = max(
+        (search.value(settings, width), -number, settings) for number, settings in enumerate(tried)
+    )
     return settings, value
 
 
-def per_byte(
-    job: Job, search: Search, best: Settings, parts: Any, rows: Row, keep: Callable[[], object]
-) -> None:
+def per_byte(job: Job, search: Search, best: Settings, parts: Any, rows: Row, keep: Callable[[], object]) -> None:
     """Add students of other K, and RG² at each K with the threshold that is best on validation data."""
     teacher = refitted(best, search, parts.whole, 64)[0]
     for width in widths(job, OTHER_WIDTHS):

@@ -1,8 +1,8 @@
 """Teacher and student chosen together on validation data, within ranges and seconds.
 
 First teachers alone: the exponents line by line, each with every rank and threshold of its path, the best of them with
-every discount of popularity. Then students: some at
-random, with teachers among the best, then steps to neighbouring values of one parameter at a time, from the best so far.
+every discount of popularity. Then students: some at random, with teachers among the best, then steps to neighbouring
+values of one parameter at a time, from the best so far.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Settings = dict[str, Any]
 Ranges = Mapping[str, Sequence[Any]]
 KEPT_FITS = 5  # teachers of other exponents held on the device
 TEACHERS = 10  # the best of them, from which most random students draw
-AT_RANDOM = 10  # students before steps to neighbours
+AT_RANDOM = 6  # students before steps to neighbours
 TEACHER = "teacher__"
 GAMMA, RHO = "teacher__proposal_exponent", "teacher__context_exponent"
 FACTORS, SHARE, DISCOUNT = "teacher__factors", "teacher__regularization", "teacher__popularity_discount"
@@ -59,13 +59,20 @@ class Search:
 
     def run(self) -> Settings:
         """Search; return the settings of the best student."""
-        self.search_teachers()
-        for settings in itertools.chain(self._random(), self._steps()):
+        if not self.teachers:
+            self.search_teachers()
+        for settings in itertools.chain(() if self.trials else self._random(), self._steps()):
             if self.trials and self.is_over:
                 break
             self.value(settings)
             self.keep()
         return self.best
+
+    def go_on(self, earlier: Settings) -> None:
+        """Take over what an earlier search in the same ranges found; what it did not vary is at its first value."""
+        self.teachers = [{DISCOUNT: self.ranges[DISCOUNT][0], **earlier["best_teacher"]}]
+        self.trials = [{DISCOUNT: self.ranges[DISCOUNT][0], **trial} for trial in earlier["trials"]]
+        self._measure_discounts()
 
     @property
     def is_over(self) -> bool:
@@ -94,6 +101,9 @@ class Search:
         place, rho = gammas.index(best), self.best_teacher[RHO]
         for gamma in gammas[max(place - 1, 0) : place + 2]:
             self._measure_path(gamma, rho)
+        self._measure_discounts()
+
+    def _measure_discounts(self) -> None:
         for teacher in sorted(self.teachers, key=lambda teacher: -float(teacher["value"]))[:DISCOUNTED]:
             for discount in () if self.is_over else self.ranges[DISCOUNT][1:]:
                 settings = {**settings_of(teacher), DISCOUNT: discount}

@@ -152,11 +152,11 @@ def generated() -> Interactions:
 
 def _at_random(data: Interactions, seed: int) -> Parts:
     train, valid, test = data.split((0.8, 0.1, 0.1), random_state=seed)
-    return Parts(train, _fewer(valid), merge(train, valid), _fewer(test, 2 * MOST_USERS), "random tenth")
+    return Parts(train, fewer(valid), merge(train, valid), fewer(test, 2 * MOST_USERS), "random tenth")
 
 
-def _fewer(held: Interactions, most: int = MOST_USERS) -> Interactions:
-    """What was held back of at most so many users: enough to judge by."""
+def fewer(held: Interactions, most: int = MOST_USERS) -> Interactions:
+    """Return what was held back of at most so many users: enough to judge by."""
     having = np.flatnonzero(held.by_user.row_lengths > 0)
     if len(having) <= most:
         return held

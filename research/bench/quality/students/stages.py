@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from research.bench.quality.students.search import METRIC, Ranges, Search, Settings
-from research.bench.quality.students.sets import Parts, load
+from research.bench.quality.students.sets import Parts, fewer, load
 from taylorank.models import EASE, IALS, RG2, Distilled
 from taylorank.ranking import evaluate
 from taylorank.selection import Choice, Range, tune
@@ -52,6 +52,7 @@ class Job:
     quick: bool
     ranges: Ranges
     chosen: Settings | None = None  # what an earlier stage chose
+    earlier: Row | None = None  # a search to go on with
 
     def parts(self) -> Parts:
         """Return the data."""
@@ -75,7 +76,7 @@ def told(search: Search, parts: Parts, **facts: Any) -> Row:
     """Return what a search found."""
     best = max((trial["value"] for trial in search.trials), default=None)
     return {
-        "train": _size(parts.train),
+        "train": size_of(parts.train),
         "held_back": parts.held_back,
         "metric": METRIC,
         "best_teacher": {**search.best_teacher, "value": max(teacher["value"] for teacher in search.teachers)},
@@ -87,7 +88,8 @@ def told(search: Search, parts: Parts, **facts: Any) -> Row:
     }
 
 
-def _size(data: Any) -> list[int]:
+def size_of(data: Any) -> list[int]:
+    """Return users, items and interactions."""
     return [data.n_users, data.n_items, data.nnz]
 
 
@@ -95,30 +97,10 @@ def ranges(job: Job, keep: Callable[[Row], object]) -> Row:
     """Search the widest ranges on validation data; the test part is never looked at."""
     parts = job.parts()
     search = job.search(parts, keep)
+    if job.earlier:
+        search.go_on(job.earlier)
     search.run()
     return told(search, parts)
-
-
-def others(job: Job, keep: Callable[[Row], object]) -> Row:
-    """Teacher, student, EASE and iALS, each tuned on validation data, refitted, and tested once."""
-    parts = job.parts()
-    search = job.search(parts, keep)
-    best = search.run()
-    found = told(search, parts)
-    rivals = {
-        "ease": tuned(EASE(device=job.device), EASE_SPACE, 6, parts, job),
-        "ials": tuned(IALS(device=job.device), IALS_SPACE, 4 if job.quick else 16, parts, job),
-    }
-    rows: Row = {}
-    for name, (model, value) in rivals.items():
-        rows[name] = {"validation": value, **last_look(model, parts)}
-        keep({**found, "models": rows, "unfinished": True})
-    teacher, student = refitted(best, search, parts.whole, 64)
-    alone = rg2_of(search.best_teacher, search)
-    rows["rg2"] = {"validation": found["best_teacher"]["value"], **last_look(alone, parts)}
-    rows["student 64"] = {"validation": found["best"]["value"], **last_look(student, parts)}
-    rows["student 64"]["of its teacher"] = last_look(teacher, parts, fit=False)["test"]
-    return {**found, "models": rows}
 
 
 EASE_SPACE = {"regularization": Range(10, 3000, log=True)}
@@ -127,13 +109,51 @@ IALS_SPACE = {
     "unobserved_weight": Range(0.005, 1.0, log=True),
     "regularization": Range(1e-4, 0.1, log=True),
 }
+MOST_ITEMS = 20_000  # above which EASE is fitted to the first split alone
+RIVAL_S = 50.0  # of tuning EASE or iALS, the last trial not counted
+EASE_USERS = 4000  # whom EASE is chosen by: its lists are made on the CPU
 
 
-def tuned(model: Any, space: Any, trials: int, parts: Parts, job: Job) -> tuple[Any, float]:
-    """Return a model with the parameters that are best on validation data, and its value there."""
-    space = {**space, "factors": Choice((4, 8))} if job.quick and "factors" in space else space
-    found = tune(model, parts.train, parts.valid, metric=METRIC, space=space, trials=trials, random_state=job.seed)
-    return type(model)(**{**model.get_params(), **found.best}), round(found.value, 6)
+def others(job: Job, keep: Callable[[Row], object]) -> Row:
+    """Teacher, student, EASE and iALS, each tuned on validation data of the first split, refitted, and tested once.
+
+    Teacher and student are those that `ranges` chose on the same validation data.
+    """
+    parts = job.parts()
+    search = job.search(parts, lambda row: None)
+    chosen = dict(job.chosen or {})
+    if "student" not in chosen:
+        chosen |= {"student": search.run(), "rg2": search.best_teacher}
+    found: Row = {"train": size_of(parts.train), "held_back": parts.held_back, "chosen": chosen, "models": {}}
+    teacher, student = refitted(chosen["student"], search, parts.whole, 64)
+    for name, model in (("rg2", rg2_of(chosen["rg2"], search)), ("student 64", student)):
+        found["models"][name] = last_look(model, parts)
+        keep({**found, "unfinished": True})
+    del teacher, student
+    for name in ("ials", "ease"):
+        if name == "ease" and parts.train.n_items > MOST_ITEMS and job.seed > 0:
+            continue
+        if name not in chosen:
+            chosen[name] = tuned(name, parts, job)
+        model = RIVALS[name][0](**{**chosen[name]["settings"], "device": job.device})
+        found["models"][name] = last_look(model, parts)
+        keep({**found, "unfinished": True})
+    return found
+
+
+RIVALS: dict[str, Any] = {"ease": (EASE, EASE_SPACE, 5), "ials": (IALS, IALS_SPACE, 16)}
+
+
+def tuned(name: str, parts: Parts, job: Job) -> Row:
+    """Return the parameters of a rival that are best on validation data, and its value there."""
+    kind, space, trials = RIVALS[name]
+    if job.quick:
+        space, trials = {key: Choice((4, 8)) if key == "factors" else value for key, value in space.items()}, 3
+    valid = parts.valid if name != "ease" else fewer(parts.valid, EASE_USERS)
+    model = kind(device=job.device)
+    budget = {"trials": trials, "seconds": RIVAL_S}
+    found = tune(model, parts.train, valid, metric=METRIC, space=space, random_state=job.seed, **budget)
+    return {"settings": found.best, "value": round(found.value, 6), "trials": len(found.trials)}
 
 
 def rg2_of(settings: Settings, search: Search) -> RG2:

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import taylorank as tr
-from research.bench.quality.split_order import along_new_items, along_the_line, cosines, describe, measure, run, z_variance
+from research.bench.quality.split_order import (
+    along_new_items,
+    along_the_line,
+    cosines,
+    describe,
+    measure,
+    run,
+    z_variance,
+)
 
 
 def drifting(users=400, groups=20, each=15, seed=0):
@@ -20,9 +28,13 @@ def drifting(users=400, groups=20, each=15, seed=0):
     for line in lines:
         for item in line[:-4]:
             names.setdefault(item, len(names))
-    pairs = [[(x, names[item], place) for place, item in enumerate(line) if item in names] for x, line in enumerate(lines)]
-    early, late = ([p for line in pairs for p in part(line)] for part in (lambda l: l[:-4], lambda l: l[-4:]))
-    parts = [tr.Interactions.from_arrays(*np.array(side).T[:2], timestamps=np.array(side).T[2]) for side in (early, late)]
+    pairs = [
+        [(x, names[item], place) for place, item in enumerate(line) if item in names] for x, line in enumerate(lines)
+    ]
+    early, late = ([p for line in pairs for p in part(line)] for part in (lambda one: one[:-4], lambda one: one[-4:]))
+    parts = [
+        tr.Interactions.from_arrays(*np.array(side).T[:2], timestamps=np.array(side).T[2]) for side in (early, late)
+    ]
     return tr.data.share_ids(*parts)
 
 

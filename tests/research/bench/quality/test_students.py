@@ -46,7 +46,9 @@ def test_the_best_student_is_that_with_the_highest_value_and_nothing_is_fitted_t
     best = search.run()
     values = [trial["value"] for trial in search.trials]
     assert search.value(best) == max(values)
-    settings = [json.dumps({k: v for k, v in trial.items() if k not in ("value", "seconds")}) for trial in search.trials]
+    settings = [
+        json.dumps({k: v for k, v in trial.items() if k not in ("value", "seconds")}) for trial in search.trials
+    ]
     assert len(set(settings)) == len(settings)
 
 
