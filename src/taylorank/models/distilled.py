@@ -38,7 +38,7 @@ LEAST_TEMPERATURE = 0.03  # below, e^(−2/T) is nothing in single precision
 
 @dataclass(eq=False, repr=False)
 class Distilled(FactorModel, Recommender):
-    """Minimise Σ_x n_x^½ Σ_y π_xy (log Σ_j e^s_xj − s_xy), s_xy = u_x·v_y / T + b_y, ‖u_x‖ = ‖v_y‖ = 1.
+    """Minimise Σ_x n_x^ρ Σ_y π_xy (log Σ_j e^s_xj − s_xy), s_xy = u_x·v_y / T + b_y, ‖u_x‖ = ‖v_y‖ = 1.
 
     π_xy ∝ max(p_xy, 0)^β on the `top` best items of x by the teacher's scores p, those that x has seen included. A fit
     of low rank by least squares spends its K numbers on magnitudes; ranking needs the order alone, and a model of high
@@ -58,6 +58,12 @@ class Distilled(FactorModel, Recommender):
         T. At least 0.03.
     bias
         Whether items have a bias b_y.
+    normalize
+        False: vectors of any length, inner products in place of cosines.
+    mix
+        m in [0, 1]: π = (1 − m) π of the teacher + m r_xy / I_x, what the users did themselves.
+    context_exponent
+        ρ: users weigh n_x^ρ, n_x being how many items they have.
     epochs, batch_size, learning_rate
         Of Adam; its rate falls to 0 along a cosine.
     steps
@@ -247,6 +253,7 @@ class Distilled(FactorModel, Recommender):
             temperature=self.temperature,
             popularity=self.item_popularity,
             lists=history_lists if teacher is None else self._lists_of,
+            length=None if self.normalize else self._typical_length(),
         )
         return self._ranker_with(
             vectors=Vectors(
@@ -258,6 +265,10 @@ class Distilled(FactorModel, Recommender):
             ),
             contributions=None if teacher is None else partial(contributions_of, ranker_of(teacher)),
         )
+
+    def _typical_length(self) -> float:
+        """The median length of the items' vectors, about that of the users'."""
+        return max(float(np.median(np.linalg.norm(self.item_factors, axis=1))), 1e-3)
 
     def with_seen(self, data: Interactions) -> Self:
         """Return this model with the same vectors and other interactions of the same users, which are left out."""

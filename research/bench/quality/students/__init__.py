@@ -118,7 +118,7 @@ def run(
         chosen = CHOSEN[stage]({**before, **record["parts"]}, name) if stage in CHOSEN else None
         given = SMALL if quick else WIDE if stage in ("ranges", "dense") else read_ranges()
         job = Job(name, seed, Path(folder), 3.0 if quick else seconds, device, quick, given, chosen)
-        if more and part and part.get("trials"):
+        if part:
             job = replace(job, earlier=part)
         _measure(STAGES[stage], job, record["parts"], key, keep)
         log_line(f"{key}: {json.dumps(_short(record['parts'][key]))}")
@@ -135,6 +135,7 @@ def _measure(stage: Any, job: Job, parts: Row, key: str, keep: Callable[[], obje
         parts[key] = row
         keep()
 
+    parts.get(key, {}).pop("error", None)
     try:
         parts[key] = stage(job, so_far)
     except Exception as error:

@@ -12,33 +12,58 @@ from taylorank.models import RG2
 from taylorank.ranking import evaluate
 
 WIDTHS = (64, 128)
-OTHER_WIDTHS = (8, 16, 32, 256)
+OTHER_WIDTHS = (32, 16, 8, 256)
+SEEDS = (1, 2)  # of students fitted besides that of the search
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)  # thresholds of RG² at the rank of a student
 
 
 def public(job: Job, keep: Callable[[Row], object]) -> Row:
-    """Choose teacher and student together at K = 64, the temperature again at other K; refit; test each once."""
+    """Choose teacher and student together at K = 64, the temperature again at other K; refit; test each seed once."""
     parts = job.parts()
     search = job.search(parts, keep)
-    best = search.run()
-    chosen = {width: at_width(search, best, width) for width in widths(job, WIDTHS)}
-    found: Row = {**told(search, parts), "models": {}}
+    best = searched(search, job.earlier)
+    found: Row = {**told(search, parts), "models": {}, "seeds": {seed: {} for seed in SEEDS}}
     rows = found["models"]
+
+    def save() -> None:
+        keep({**found, "trials": search.trials, "unfinished": True})
+
+    began = time.perf_counter()
+    teacher = refitted(best, search, parts.whole, 64)[0]
+    rows["teacher"] = {"refit_s": round(time.perf_counter() - began, 2), **last_look(teacher, parts, fit=False)}
     rows["rg2"] = {
         "validation": found["best_teacher"]["value"],
         **last_look(rg2_of(search.best_teacher, search), parts),
     }
-    began = time.perf_counter()
-    teacher = refitted(best, search, parts.whole, 64)[0]
-    rows["teacher"] = {"refit_s": round(time.perf_counter() - began, 2), **last_look(teacher, parts, fit=False)}
-    for width, (settings, value) in chosen.items():
-        student = refitted(settings, search, parts.whole, width, teacher=teacher)[1]
-        rows[f"student {width}"] = {"validation": value, **last_look(student, parts)}
-        keep({**found, "unfinished": True})
+    for width in widths(job, WIDTHS):
+        settings, value = at_width(search, best, width)
+        for seed in (job.seed, *SEEDS):
+            student = refitted(settings, search, parts.whole, width, teacher=teacher, seed=seed)[1]
+            own = rows if seed == job.seed else found["seeds"][seed]
+            own[f"student {width}"] = {"validation": value, **last_look(student, parts)}
+            save()
+    per_byte(job, search, best, parts, rows, save)
     found["trials"] = search.trials
-    if job.seed == 0:
-        per_byte(job, search, best, parts, rows, lambda: keep({**found, "unfinished": True}))
     return found
+
+
+def searched(search: Search, earlier: Row | None) -> Settings:
+    """Return the settings of the best student: with the fewest steps of the range, then with more."""
+    steps = search.ranges["steps"]
+    if earlier and earlier.get("trials"):
+        search.go_on(earlier)
+    else:
+        search.search_teachers()
+        search.trials = [{**settings, "factors": search.factors, "value": -1.0} for settings in search.starts()]
+    search.ranges["steps"] = steps[:1]
+    first = {**search.best, "steps": steps[0]}
+    search.trials = [trial for trial in search.trials if trial["value"] > 0]
+    search.value(first)
+    search.run()
+    search.ranges["steps"] = steps
+    for more in steps[1:]:
+        search.value({**search.best, "steps": more})
+    return search.best
 
 
 def widths(job: Job, wanted: tuple[int, ...]) -> tuple[int, ...]:

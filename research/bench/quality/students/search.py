@@ -82,7 +82,8 @@ class Search:
     @property
     def best(self) -> Settings:
         """Settings of the best student so far."""
-        return settings_of(max(self.trials, key=lambda trial: float(trial["value"])))
+        own = [trial for trial in self.trials if trial["factors"] == self.factors]
+        return settings_of(max(own, key=lambda trial: float(trial["value"])))
 
     @property
     def best_teacher(self) -> Settings:
@@ -159,10 +160,15 @@ class Search:
         self.trials.append({**settings, "factors": width, "value": value, "seconds": spent})
         return value
 
-    def _random(self) -> Iterator[Settings]:
-        """The middle of all ranges with the best teacher, then settings at random."""
+    def starts(self) -> list[Settings]:
+        """Return the middle of all ranges with the best teacher."""
         own = [name for name in self.ranges if not name.startswith(TEACHER)]
-        yield {**self.best_teacher, **{name: self.ranges[name][len(self.ranges[name]) // 2] for name in own}}
+        return [{**self.best_teacher, **{name: self.ranges[name][len(self.ranges[name]) // 2] for name in own}}]
+
+    def _random(self) -> Iterator[Settings]:
+        """The middle of all ranges, then settings at random."""
+        own = [name for name in self.ranges if not name.startswith(TEACHER)]
+        yield from self.starts()
         ranked = sorted(self.teachers, key=lambda teacher: -float(teacher["value"]))
         for number in range(AT_RANDOM):
             among = ranked if number % 3 == 2 else ranked[:TEACHERS]
@@ -176,14 +182,18 @@ class Search:
         """Neighbours of the best that were not tried; when there are none, those of the next best."""
         while True:
             ranked = sorted(self.trials, key=lambda trial: -float(trial["value"]))
-            tried = [settings_of(trial) for trial in self.trials]
-            for trial in ranked[:TEACHERS]:
+            tried = [settings_of(trial) for trial in self.trials if trial["factors"] == self.factors]
+            for trial in [trial for trial in ranked if self._is_inside(trial)][:TEACHERS]:
                 fresh = [other for other in self.neighbours(settings_of(trial)) if other not in tried]
                 if fresh:
                     yield fresh[int(self._rng.integers(len(fresh)))]
                     break
             else:
                 return
+
+    def _is_inside(self, trial: Settings) -> bool:
+        inside = all(trial[name] in values for name, values in self.ranges.items())
+        return inside and bool(trial["factors"] == self.factors)
 
     def neighbours(self, settings: Settings) -> list[Settings]:
         """Return the settings that differ in one parameter by one place of its range."""

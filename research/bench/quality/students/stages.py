@@ -97,7 +97,7 @@ def ranges(job: Job, keep: Callable[[Row], object]) -> Row:
     """Search the widest ranges on validation data; the test part is never looked at."""
     parts = job.parts()
     search = job.search(parts, keep)
-    if job.earlier:
+    if job.earlier and job.earlier.get("trials"):
         search.go_on(job.earlier)
     search.run()
     return told(search, parts)
@@ -125,20 +125,25 @@ def others(job: Job, keep: Callable[[Row], object]) -> Row:
     if "student" not in chosen:
         chosen |= {"student": search.run(), "rg2": search.best_teacher}
     found: Row = {"train": size_of(parts.train), "held_back": parts.held_back, "chosen": chosen, "models": {}}
-    teacher, student = refitted(chosen["student"], search, parts.whole, 64)
-    for name, model in (("rg2", rg2_of(chosen["rg2"], search)), ("student 64", student)):
-        found["models"][name] = last_look(model, parts)
-        keep({**found, "unfinished": True})
-    del teacher, student
-    for name in ("ials", "ease"):
+    found["models"] |= (job.earlier or {}).get("models", {})
+    left = [name for name in ("rg2", "student 64", "ials", "ease") if name not in found["models"]]
+    for name in left:
         if name == "ease" and parts.train.n_items > MOST_ITEMS and job.seed > 0:
             continue
-        if name not in chosen:
+        if name in RIVALS and name not in chosen:
             chosen[name] = tuned(name, parts, job)
-        model = RIVALS[name][0](**{**chosen[name]["settings"], "device": job.device})
-        found["models"][name] = last_look(model, parts)
+        found["models"][name] = last_look(_model(name, chosen, search, parts), parts)
         keep({**found, "unfinished": True})
     return found
+
+
+def _model(name: str, chosen: Row, search: Search, parts: Parts) -> Any:
+    """The unfitted model of what was chosen; a student has a fitted teacher."""
+    if name == "rg2":
+        return rg2_of(chosen["rg2"], search)
+    if name in RIVALS:
+        return RIVALS[name][0](**chosen[name]["settings"], device=search.device)
+    return refitted(chosen["student"], search, parts.whole, 64)[1]
 
 
 RIVALS: dict[str, Any] = {"ease": (EASE, EASE_SPACE, 5), "ials": (IALS, IALS_SPACE, 16)}
@@ -164,12 +169,13 @@ def rg2_of(settings: Settings, search: Search) -> RG2:
 
 
 def refitted(
-    settings: Settings, search: Search, whole: Any, factors: int, *, teacher: RG2 | None = None
+    settings: Settings, search: Search, whole: Any, factors: int, *, teacher: RG2 | None = None, seed: int | None = None
 ) -> tuple[RG2, Distilled]:
     """Return the teacher, fitted to all training data, and its unfitted student."""
     teacher = teacher or rg2_of(settings, search).fit(whole)
     own = {name: value for name, value in settings.items() if not name.startswith("teacher__")}
-    student = Distilled(teacher, factors, epochs=1, random_state=search.seed, device=search.device)
+    state = search.seed if seed is None else seed
+    student = Distilled(teacher, factors, epochs=1, random_state=state, device=search.device)
     return teacher, student.set_params(**own)
 
 
