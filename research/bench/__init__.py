@@ -32,6 +32,9 @@ BENCHMARKS = {
         "speed.single_requests",
         "Single requests against implicit: known and new users, similar items, explanations.",
     ),
+    "student-fold-in": Benchmark(
+        "speed.student_fold_in", "New users of a student: milliseconds each, and agreement with trained users."
+    ),
     "serving": Benchmark(
         "speed.serving", "Requests per second and latency of `taylorank serve`, against FastAPI with implicit."
     ),

@@ -1,7 +1,7 @@
 """The study of students, in docs/students.md, and its figure.
 
 A section names its stage in the line `<!-- stage: NAME -->`; what follows its line `<!-- found -->` is made here from
-research/records/bench/students.json and student_ranges.json.
+research/records/students.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SPECTRAL = ("EASE", "GF-CF", "ChebyCF")  # a row of a matrix for each item, no s
 
 def made(name: str, places: Places) -> str:
     """Return the page with what the records say."""
-    record, ranges = (_load(places, file) for file in ("students", "student_ranges"))
+    record, ranges = (_load(places, file) for file in ("students", "ranges"))
 
     def content(section: str) -> str | None:
         stage = STAGE.search(section)
@@ -41,7 +41,7 @@ def made(name: str, places: Places) -> str:
 
 
 def _load(places: Places, name: str) -> Row | None:
-    file = places.records / "bench" / f"{name}.json"
+    file = places.records / "students" / f"{name}.json"
     loaded: Row | None = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
     return loaded
 
@@ -76,8 +76,9 @@ def _chosen(name: str, runs: list[Row]) -> str:
     best = ", ".join(
         f"{key.replace('teacher__', 'teacher ')} {value}" for key, value in first["best"].items() if key != "value"
     )
-    words = f"{name.capitalize()}: held back {first['held_back']}; {len(runs)} runs with a search of their own"
-    return f"- {words}. Chosen in the first: {best}."
+    tried = len([trial for trial in first["trials"] if trial["factors"] == 64])
+    words = f"{name.capitalize()}: validation data {first['held_back']}, {tried} students tried at K = 64"
+    return f"- {words}. Chosen: {best}."
 
 
 def others_text(parts: Mapping[str, Row]) -> str:
@@ -114,13 +115,18 @@ def dense_text(parts: Mapping[str, Row]) -> str:
 
 
 def times_text(parts: Mapping[str, Row]) -> str:
-    """Return the seconds of the chosen settings, alone on the machine."""
+    """Return the seconds of the last fits."""
     rows = []
-    for key, part in parts.items():
-        if key.startswith("times/") and "teacher" in part:
-            fits = {name: seconds for name, seconds in part.items() if isinstance(seconds, list)}
-            rows += [[key.split("/")[1], name, f"{statistics.median(seconds):.2f}"] for name, seconds in fits.items()]
-    return _table(["set", "", "seconds, median of three"], rows) + "\n"
+    for name in PUBLISHED:
+        runs = _of(parts, "public", name)
+        for model in ("student 64", "student 128"):
+            fits = [run["models"][model]["fit_s"] for run in runs if model in run["models"]]
+            if fits:
+                teacher = runs[0]["models"]["teacher"]["refit_s"]
+                steps = runs[0]["best"]["steps"]
+                row = [name.capitalize(), _name(model), f"{steps:,}", f"{teacher:.1f}", f"{statistics.median(fits):.1f}"]
+                rows.append(row)
+    return _table(["set", "", "steps", "teacher, s", "student, s"], rows) + "\n"
 
 
 TEXTS: dict[str, Callable[[Mapping[str, Row]], str]] = {
@@ -183,7 +189,9 @@ def chart(values: list[Row]) -> Row:
 
 
 def _of(parts: Mapping[str, Row], stage: str, name: str) -> list[Row]:
-    return [part for key, part in parts.items() if key.startswith(f"{stage}/{name}/") and part.get("models")]
+    """The runs of a set: its parts, each with the models of further seeds behind it."""
+    own = [part for key, part in parts.items() if key.startswith(f"{stage}/{name}/") and part.get("models")]
+    return [run for part in own for run in (part, *({"models": m} for m in part.get("seeds", {}).values()))]
 
 
 def _models(runs: Iterable[Row]) -> set[str]:

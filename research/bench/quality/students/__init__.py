@@ -11,7 +11,7 @@ from it. Everything is chosen on validation data; `ranges` and `dense` never loo
 
     python -m research.bench students --prepare --folder .carry/students
     python -m research.bench students --stages ranges --sets ml-1m --seconds 150 --json out/ranges-ml-1m.json
-    python -m research.bench students --join out --json research/records/bench/students.json
+    python -m research.bench students --join out --json research/records/students/students.json
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 from research.bench.quality.students.search import Ranges, settings_of
 from research.places import HERE
 
-RANGES_FILE = HERE.records / "bench" / "student_ranges.json"
+RANGES_FILE = HERE.records / "students" / "ranges.json"
 NEAR = 0.005  # of the best value on a set: settings that lose less are as good
 LEAST_SETS = 2  # on which a value has to be among the best
 
