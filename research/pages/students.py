@@ -52,9 +52,9 @@ def ranges_text(fixed: Row) -> str:
     for name, values in fixed["ranges"].items():
         counts = ", ".join(f"{value}: {len(sets)}" for value, sets in fixed["good_on"][name].items())
         rows.append([f"`{name}`", ", ".join(str(value) for value in values), counts])
-    sets = ", ".join(fixed["sets"])
+    sets, rule = ", ".join(fixed["sets"]), fixed["rule"].removeprefix("Return for each parameter ").capitalize()
     head = ["parameter", "range for the public sets", "value: sets on which it was good"]
-    return f"{_table(head, rows)}\n\n{fixed['rule']} The sets: {sets}.\n"
+    return f"{_table(head, rows)}\n\n{rule} The sets: {sets}.\n"
 
 
 def public_text(parts: Mapping[str, Row]) -> str:
@@ -73,9 +73,9 @@ def public_text(parts: Mapping[str, Row]) -> str:
 
 def _chosen(name: str, runs: list[Row]) -> str:
     first = runs[0]
-    best = ", ".join(
-        f"{key.replace('teacher__', 'teacher ')} {value}" for key, value in first["best"].items() if key != "value"
-    )
+    own = first["models"].get("student 64", {}).get("settings", {})  # the temperature was chosen once more
+    chosen = {key: own.get(key, value) for key, value in first["best"].items() if key != "value"}
+    best = ", ".join(f"{key.replace('teacher__', 'teacher ')} {value}" for key, value in chosen.items())
     tried = len([trial for trial in first["trials"] if trial["factors"] == 64])
     words = f"{name.capitalize()}: validation data {first['held_back']}, {tried} students tried at K = 64"
     return f"- {words}. Chosen: {best}."
@@ -99,6 +99,8 @@ def per_byte_text(parts: Mapping[str, Row]) -> str:
     for kind in ("student", "rg2"):
         for width in WIDTHS:
             cells = [_cell(_of(parts, "public", name)[:1], f"{kind} {width}") for name in PUBLISHED]
+            if set(cells) == {"–"}:
+                continue  # not measured
             rows.append([{"student": "student", "rg2": "RG²"}[kind], str(width), str(4 * width), *cells])
     table = _table(["", "K", "bytes an item", *(name.capitalize() for name in PUBLISHED)], rows)
     return f"![Quality against the numbers served for each item](students/per-byte.svg)\n\n{table}\n"
@@ -124,7 +126,13 @@ def times_text(parts: Mapping[str, Row]) -> str:
             if fits:
                 teacher = runs[0]["models"]["teacher"]["refit_s"]
                 steps = runs[0]["best"]["steps"]
-                row = [name.capitalize(), _name(model), f"{steps:,}", f"{teacher:.1f}", f"{statistics.median(fits):.1f}"]
+                row = [
+                    name.capitalize(),
+                    _name(model),
+                    f"{steps:,}",
+                    f"{teacher:.1f}",
+                    f"{statistics.median(fits):.1f}",
+                ]
                 rows.append(row)
     return _table(["set", "", "steps", "teacher, s", "student, s"], rows) + "\n"
 

@@ -33,7 +33,9 @@ def run(*, quick: bool = False) -> Row:
     train, test = _data(quick)
     teacher = RG2(16 if quick else 1024, proposal_exponent=0.8, context_exponent=1.2, device="cpu").fit(train)
     began = time.perf_counter()
-    options: Row = {"steps": 20, "top": 50} if quick else {"epochs": 10, "top": 500, "sharpness": 1.6, "temperature": 0.07}
+    options: Row = (
+        {"steps": 20, "top": 50} if quick else {"epochs": 10, "top": 500, "sharpness": 1.6, "temperature": 0.07}
+    )
     student = Distilled(teacher, 8 if quick else 64, device="cpu", **options).fit(train)
     seconds = time.perf_counter() - began
     chosen = np.sort(np.random.default_rng(0).choice(train.n_users, min(TOGETHER, train.n_users // 2), replace=False))

@@ -23,7 +23,7 @@ from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
 from taylorank.models.rg import RG2
 from taylorank.models.student_descent import Descent
-from taylorank.models.student_fold_in import StudentFoldIn
+from taylorank.models.student_fold_in import StudentFoldIn, typical_length
 from taylorank.models.student_plan import Plan, settled_steps, user_weights
 from taylorank.models.student_start import student_start
 from taylorank.models.teacher import fitted_teacher, from_settled, settled_teacher, unfitted, without_users
@@ -253,7 +253,7 @@ class Distilled(FactorModel, Recommender):
             temperature=self.temperature,
             popularity=self.item_popularity,
             lists=history_lists if teacher is None else self._lists_of,
-            length=None if self.normalize else self._typical_length(),
+            length=None if self.normalize else typical_length(self.item_factors),
         )
         return self._ranker_with(
             vectors=Vectors(
@@ -265,10 +265,6 @@ class Distilled(FactorModel, Recommender):
             ),
             contributions=None if teacher is None else partial(contributions_of, ranker_of(teacher)),
         )
-
-    def _typical_length(self) -> float:
-        """The median length of the items' vectors, about that of the users'."""
-        return max(float(np.median(np.linalg.norm(self.item_factors, axis=1))), 1e-3)
 
     def with_seen(self, data: Interactions) -> Self:
         """Return this model with the same vectors and other interactions of the same users, which are left out."""

@@ -152,6 +152,11 @@ class _Point:
         return _Point(self.loss[rows], self.slope[rows], self.across[rows], self.logs[rows])
 
 
+def typical_length(vectors: NDArray[np.float32]) -> float:
+    """Return the median length of vectors, more than 0."""
+    return max(float(np.median(np.linalg.norm(vectors, axis=1))), 1e-3)
+
+
 def _unit(vectors: Doubles) -> Doubles:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Doubles = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
