@@ -95,7 +95,10 @@ def _agreement(student: Distilled, train: Interactions, test: Interactions, user
     kept = np.isin(test.by_user.row_of_entry(), users)
     held = test.select(kept, "these users")
     values = [round(float(evaluate(model, held, metrics="ndcg@20")["ndcg@20"]), 4) for model in (student, folded)]
-    return {"common_items": round(float(np.mean(shared)), 4), "ndcg@20": dict(zip(("trained", "folded in"), values))}
+    return {
+        "common_items": round(float(np.mean(shared)), 4),
+        "ndcg@20": dict(zip(("trained", "folded in"), values, strict=True)),
+    }
 
 
 def describe(record: Row) -> list[str]:
