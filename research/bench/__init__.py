@@ -32,6 +32,9 @@ BENCHMARKS = {
         "speed.single_requests",
         "Single requests against implicit: known and new users, similar items, explanations.",
     ),
+    "student-fold-in": Benchmark(
+        "speed.student_fold_in", "New users of a student: milliseconds each, and agreement with trained users."
+    ),
     "serving": Benchmark(
         "speed.serving", "Requests per second and latency of `taylorank serve`, against FastAPI with implicit."
     ),
@@ -72,6 +75,12 @@ BENCHMARKS = {
         "quality.fit_best", "fit_best against models tuned for ten times as long, on every data set."
     ),
     "beside": Benchmark("quality.beside", "What might be tried beside RG²'s threshold: does it help?"),
+    "split-order": Benchmark(
+        "quality.split_order", "Whether the published test parts are random fifths: item shares, order of the lines."
+    ),
+    "students": Benchmark(
+        "quality.students", "Students and their teachers: ranges fixed on other sets, public splits, dense data."
+    ),
     "regression": Benchmark("quality.regression", "Known settings of RG² on Gowalla, to notice a regression."),
     "run-grid": Benchmark("quality.run_grid", "Which settings `taylorank run` searches, by validation on other seeds."),
     "seed-agreement": Benchmark("quality.seed_agreement", "Lists of RG2 with two seeds, by tolerance."),

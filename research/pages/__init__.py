@@ -22,6 +22,8 @@ PAGES = {
     "neural": "comparisons",
     "losses": "losses",
     "reliability": "reliability",
+    "splits": "benchmarks",
+    "students": "students",
 }
 
 

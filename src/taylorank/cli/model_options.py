@@ -62,6 +62,8 @@ MEANINGS = {
     "top": "Number of items of each user that the teacher lists.",
     "sharpness": "Exponent of the teacher's scores: above 1 the best items count for more.",
     "bias": "Whether items have a bias.",
+    "normalize": "Whether vectors have length 1, so that scores are cosines; else inner products.",
+    "mix": "Share of the users' own items in what a student learns, beside the teacher's lists.",
     "steps": "Least number of steps; few users are taught in smaller batches and more epochs.",
 }
 OF_THE_COMMAND = ("random_state", "num_threads", "options", "teacher")  # --seed, --num-threads; the others by --set

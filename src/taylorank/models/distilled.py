@@ -13,7 +13,7 @@ import numpy as np
 
 from taylorank.checks import check_number, check_whole
 from taylorank.data import Interactions, read_interactions
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, TaylorankError
 from taylorank.kernels import ItemVectors
 from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
@@ -23,11 +23,11 @@ from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
 from taylorank.models.rg import RG2
 from taylorank.models.student_descent import Descent
-from taylorank.models.student_fold_in import StudentFoldIn
+from taylorank.models.student_fold_in import StudentFoldIn, typical_length
 from taylorank.models.student_plan import Plan, settled_steps, user_weights
 from taylorank.models.student_start import student_start
 from taylorank.models.teacher import fitted_teacher, from_settled, settled_teacher, unfitted, without_users
-from taylorank.models.teacher_lists import history_lists, teacher_lists
+from taylorank.models.teacher_lists import history_lists, mixed_lists, teacher_lists
 from taylorank.progress import Show, narrated_fit
 from taylorank.ranking import Ranker, Vectors
 from taylorank.ranking.explanation import contributions_of
@@ -39,7 +39,7 @@ LEAST_TEMPERATURE = 0.03  # below, e^(−2/T) is nothing in single precision
 
 @dataclass(eq=False, repr=False)
 class Distilled(FactorModel, Recommender):
-    """Minimise Σ_x n_x^½ Σ_y π_xy (log Σ_j e^s_xj − s_xy), s_xy = u_x·v_y / T + b_y, ‖u_x‖ = ‖v_y‖ = 1.
+    """Minimise Σ_x n_x^ρ Σ_y π_xy (log Σ_j e^s_xj − s_xy), s_xy = u_x·v_y / T + b_y, ‖u_x‖ = ‖v_y‖ = 1.
 
     π_xy ∝ max(p_xy, 0)^β on the `top` best items of x by the teacher's scores p, those that x has seen included. A fit
     of low rank by least squares spends its K numbers on magnitudes; ranking needs the order alone, and a model of high
@@ -59,6 +59,12 @@ class Distilled(FactorModel, Recommender):
         T. At least 0.03.
     bias
         Whether items have a bias b_y.
+    normalize
+        False: vectors of any length, inner products in place of cosines.
+    mix
+        m in [0, 1]: π = (1 − m) π of the teacher + m r_xy / I_x, what the users did themselves.
+    context_exponent
+        ρ: users weigh n_x^ρ, n_x being how many items they have.
     epochs, batch_size, learning_rate
         Of Adam; its rate falls to 0 along a cosine.
     steps
@@ -88,6 +94,9 @@ class Distilled(FactorModel, Recommender):
     sharpness: float = 1.0
     temperature: float = 0.1
     bias: bool = True
+    normalize: bool = True
+    mix: float = 0.0
+    context_exponent: float = 0.5
     epochs: int = 20
     steps: int | None = None
     batch_size: int = 2048
@@ -167,17 +176,23 @@ class Distilled(FactorModel, Recommender):
         check_whole(self.top, "top")
         check_number(self.sharpness, "sharpness", least=0.0)
         check_number(self.temperature, "temperature", least=LEAST_TEMPERATURE)
+        check_number(self.context_exponent, "context_exponent", least=0.0)
+        check_number(self.mix, "mix", least=0.0)
+        if self.mix > 1:
+            raise ParameterError(f"mix={self.mix} is above 1", "give a share, such as 0.2")
         check_whole(self.batch_size, "batch_size")
         if self.steps is not None:
             check_whole(self.steps, "steps")
-        if not isinstance(self.bias, bool | np.bool_):
-            raise ParameterError(f"bias={self.bias!r} is not True or False", "give one of them")
+        for name in ("bias", "normalize"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ParameterError(f"{name}={getattr(self, name)!r} is not True or False", "give one of them")
         if self.learning_rate == 0:
             raise ParameterError("learning_rate=0 teaches nothing", "give a number > 0, such as 0.01")
 
     def _teach(self, teacher: Any, monitor: FitMonitor) -> None:
         device = "cuda" if uses_cuda(self.device) else "cpu"
         lists = teacher_lists(ranker_of(teacher), top=self.top, sharpness=self.sharpness, device=device)
+        lists = mixed_lists(lists, self.train_, self.mix)
         start = student_start(teacher, lists, factors=self.factors, random_state=self.random_state)
         if not lists.nnz:  # nobody has a history that tells items apart: the popular items are all there is
             self.user_factors_, self.item_factors_ = np.zeros_like(start[0]), start[1]
@@ -186,7 +201,9 @@ class Distilled(FactorModel, Recommender):
         plan = self._plan(lists)
         descent = self.descent(plan, start)
         for epoch, batches in enumerate(plan.batches(), 1):
-            loss = sum(descent.learn(batch) for batch in batches) / float(plan.weights.sum())
+            loss = float(sum(descent.learn(batch) for batch in batches)) / float(plan.weights.sum())
+            if not np.isfinite(loss):
+                raise TaylorankError("the student's scores overflow", "raise temperature or lower learning_rate")
             if monitor.after(self._step(epoch, loss, descent)):
                 break
         self.user_factors_, self.item_factors_, self.item_biases_ = descent.snapshot()
@@ -203,7 +220,7 @@ class Distilled(FactorModel, Recommender):
         return Step(epoch, loss_of=lambda: loss, snapshot=lambda: self._with(descent.snapshot()), with_loss=True)
 
     def _plan(self, lists: Any) -> Plan:
-        weights = user_weights(self.train_.by_user.row_lengths, lists)
+        weights = user_weights(self.train_.by_user.row_lengths, lists, self.context_exponent)
         batch, epochs = settled_steps(
             int((weights > 0).sum()),
             lists.n_columns,
@@ -217,6 +234,7 @@ class Distilled(FactorModel, Recommender):
             weights,
             temperature=self.temperature,
             bias=self.bias,
+            normalize=self.normalize,
             learning_rate=self.learning_rate,
             batch=batch,
             epochs=epochs,
@@ -238,6 +256,7 @@ class Distilled(FactorModel, Recommender):
             temperature=self.temperature,
             popularity=self.item_popularity,
             lists=history_lists if teacher is None else self._lists_of,
+            length=None if self.normalize else typical_length(self.item_factors),
         )
         return self._ranker_with(
             vectors=Vectors(
@@ -257,7 +276,8 @@ class Distilled(FactorModel, Recommender):
     def _lists_of(self, histories: Interactions) -> Any:
         """What the teacher says of new users."""
         folded = ranker_of(self.teacher_).for_histories(histories)
-        return teacher_lists(folded, top=self.top, sharpness=self.sharpness)
+        lists = teacher_lists(folded, top=self.top, sharpness=self.sharpness)
+        return mixed_lists(lists, folded.seen, self.mix)
 
     def save(
         self,

@@ -42,7 +42,7 @@ def seconds_per_step(student: Distilled, data: Interactions) -> float:
     seconds = []
     for _ in range(1 + PROBE_STEPS):
         began = time.perf_counter()
-        descent.learn(np.arange(batch))
+        float(descent.learn(np.arange(batch)))  # waits for a device
         seconds.append(time.perf_counter() - began)
     return float(np.mean(seconds[1:]))
 
@@ -57,6 +57,7 @@ def _plan(batch: int, items: int) -> Plan:
         ones,
         temperature=0.1,
         bias=True,
+        normalize=True,
         learning_rate=0.01,
         batch=batch,
         epochs=1 + PROBE_STEPS,

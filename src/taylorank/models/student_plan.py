@@ -14,7 +14,6 @@ from taylorank.data import CSR
 
 DECAYS = (0.9, 0.999)  # β₁ and β₂ of Adam
 EPSILON = 1e-12
-CONTEXT_EXPONENT = 0.5  # ρ
 FEWEST_BATCHES = 12  # of an epoch, unless that makes them smaller than SMALLEST_BATCH
 SMALLEST_BATCH = 64
 FEWEST_STEPS = 2000
@@ -32,6 +31,7 @@ class Plan:
     weights: NDArray[np.float32]
     temperature: float
     bias: bool
+    normalize: bool
     learning_rate: float
     batch: int
     epochs: int
@@ -67,9 +67,9 @@ class Plan:
             yield [np.sort(part) for part in np.array_split(rng.permutation(self.taught), self.steps_per_epoch)]
 
 
-def user_weights(lengths: NDArray[np.int64], lists: CSR) -> NDArray[np.float32]:
+def user_weights(lengths: NDArray[np.int64], lists: CSR, exponent: float) -> NDArray[np.float32]:
     """Return w_x = n_x^ρ over its mean, 0 where there is no list."""
-    weights = np.where(lists.row_lengths > 0, np.maximum(lengths, 1).astype(np.float64) ** CONTEXT_EXPONENT, 0.0)
+    weights = np.where(lists.row_lengths > 0, np.maximum(lengths, 1).astype(np.float64) ** exponent, 0.0)
     scaled: NDArray[np.float32] = (weights / weights[weights > 0].mean()).astype(np.float32)
     return scaled
 

@@ -14,6 +14,7 @@ from taylorank.kernels import ItemVectors, top_k, top_k_scores
 from taylorank.ranking import Ranker, Vectors
 from taylorank.ranking.ranker import Best, Positions
 
+Part = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], int]
 BLOCK_USERS = 4096  # whose lists are made at a time
 BLOCK_CELLS = 1 << 24  # scores held at a time, of teachers without vectors
 
@@ -26,20 +27,27 @@ def teacher_lists(ranker: Ranker, *, top: int, sharpness: float, device: str = "
     where scores are computed: "cpu", or what torch calls it.
     """
     lengths, items, shares, known = [], [], [], 0
-    for ids, scores in _best(ranker, min(top, len(ranker.items)), device):
-        order = np.argsort(ids, axis=1)  # ascending, as kernels like their rows
-        weights = np.take_along_axis(_sharpened(scores, sharpness), order, axis=1)
-        kept = weights > 0
-        known += np.isfinite(scores).any(axis=1).sum()
-        lengths.append(kept.sum(axis=1))
-        items.append(np.take_along_axis(ids, order, axis=1)[kept].astype(np.int32))
-        shares.append(weights[kept].astype(np.float32))
+    for part in _parts(ranker, min(top, len(ranker.items)), sharpness, device):
+        lengths.append(part[0])
+        items.append(part[1])
+        shares.append(part[2])
+        known += part[3]
     indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))) if lengths else np.zeros(1, dtype=np.int64)
     if known and not indptr[-1]:
         raise ParameterError(
             f"no score of the teacher {ranker.name} is above 0", "choose one whose scores are shares, such as RG2"
         )
     return CSR(indptr.astype(np.int64), np.concatenate(items), np.concatenate(shares), len(ranker.items))
+
+
+def mixed_lists(lists: CSR, histories: Interactions, mix: float) -> CSR:
+    """Return (1 − mix) π + mix · r_xy / I_x: what the teacher says, and what the user did."""
+    if not mix:
+        return lists
+    joined = (1 - mix) * lists.to_scipy() + mix * history_lists(histories).to_scipy()
+    joined.sort_indices()
+    weights = joined.data.astype(np.float32)
+    return CSR(joined.indptr.astype(np.int64), joined.indices.astype(np.int32), weights, lists.n_columns)
 
 
 def history_lists(histories: Interactions) -> CSR:
@@ -61,9 +69,25 @@ def _sharpened(scores: NDArray[np.float32], sharpness: float) -> NDArray[np.floa
     return shares
 
 
-def _best(ranker: Ranker, top: int, device: str) -> Iterator[Best]:
+def _parts(ranker: Ranker, top: int, sharpness: float, device: str) -> Iterator[Part]:
+    """Lengths of the lists, their items and shares, and how many users are known, block by block."""
+    if device != "cpu" and ranker.vectors is not None and ranker.vectors.are_products:
+        from taylorank.models.teacher_lists_torch import list_parts
+
+        yield from list_parts(ranker, ranker.vectors, top=top, sharpness=sharpness, device=device)
+        return
+    for ids, scores in _best(ranker, top):
+        order = np.argsort(ids, axis=1)  # ascending, as kernels like their rows
+        weights = np.take_along_axis(_sharpened(scores, sharpness), order, axis=1)
+        kept = weights > 0
+        listed = np.take_along_axis(ids, order, axis=1)[kept].astype(np.int32)
+        known = int(np.isfinite(scores).any(axis=1).sum())
+        yield kept.sum(axis=1), listed, weights[kept].astype(np.float32), known
+
+
+def _best(ranker: Ranker, top: int) -> Iterator[Best]:
     """The best items of all users and their scores, block by block; padding where the teacher knows nothing."""
-    best_of, size = _best_of(ranker, device)
+    best_of, size = _best_of(ranker)
     for start in range(0, len(ranker.users), size):
         users = np.arange(start, min(start + size, len(ranker.users)))
         ids, scores = best_of(users, top)
@@ -71,15 +95,10 @@ def _best(ranker: Ranker, top: int, device: str) -> Iterator[Best]:
         yield ids, scores
 
 
-def _best_of(ranker: Ranker, device: str) -> tuple[Callable[[Positions, int], Best], int]:
+def _best_of(ranker: Ranker) -> tuple[Callable[[Positions, int], Best], int]:
     """What finds the best items of some users, and of how many at a time."""
-    held = max(1, BLOCK_CELLS // len(ranker.items))
     if ranker.vectors is None or not ranker.vectors.are_products:
-        return partial(_by_scores, ranker), min(BLOCK_USERS, held)
-    if device != "cpu":
-        from taylorank.models.student_torch import best_on_device
-
-        return best_on_device(ranker, device), min(BLOCK_USERS, held)
+        return partial(_by_scores, ranker), min(BLOCK_USERS, max(1, BLOCK_CELLS // len(ranker.items)))
     return _by_vectors(ranker, ranker.vectors), BLOCK_USERS
 
 

@@ -131,3 +131,11 @@ def test_stores_have_recall_time_and_size_or_say_what_is_missing():
     assert all(row["measured"]["recall"] > 0.9 for row in large.values() if "missing" not in row)
     assert small["parquet", "exact"]["bytes"] < large["parquet", "exact"]["bytes"]
     assert sum("ms per query" in line or "pip install" in line for line in lines) == 8
+
+
+def test_new_users_of_a_student_are_timed_and_compared():
+    record, lines = quick("student-fold-in")
+    assert record["together"]["ms_a_user"] > 0
+    assert record["alone"]["users"] == 60
+    assert record["agreement"]["common_items"] > 0.5
+    assert len(lines) == 3

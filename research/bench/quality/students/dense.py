@@ -1,0 +1,111 @@
+"""Dense data, where a student of 64 numbers trails its teacher: one change at a time, then all together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from research.bench.quality.students.search import Ranges, Search, Settings
+from research.bench.quality.students.stages import WIDE, Job, Row, told
+from taylorank.models import EASE
+from taylorank.ranking import evaluate
+
+METRIC = "ndcg@10"
+BASE: Settings = {
+    "sharpness": 1.0,
+    "temperature": 0.1,
+    "top": 1000,
+    "steps": 1000,
+    "context_exponent": 0.5,
+    "bias": True,
+}
+CHANGES: dict[str, tuple[Any, ...]] = {
+    "normalize": (False,),
+    "mix": (0.1, 0.3, 0.6),
+    "top": (200, 10**6),
+    "sharpness": (0.7, 1.5, 2.0),
+    "temperature": (0.05, 0.07, 0.14, 0.2),
+    "context_exponent": (0.0, 1.0),
+    "bias": (False,),
+    "learning_rate": (0.003, 0.03),
+    "batch_size": (128,),
+    "steps": (300, 3000, 10000),
+}
+WIDTHS = (128, 256, 512)
+TOGETHER: Ranges = {
+    **WIDE,
+    "top": (200, 1000, 10**6),
+    "steps": (500, 1000, 2000),
+    "mix": (0.0, 0.1, 0.3),
+    "normalize": (False, True),
+}
+
+
+def dense(job: Job, keep: Callable[[Row], object]) -> Row:
+    """Measure on validation data: the teacher, EASE, a student, each change of it, and a search over all of them."""
+    parts = job.parts()
+    search = job.search(parts, lambda row: None, ranges=_sized(TOGETHER, job), seconds=job.seconds)
+    search.search_teachers()
+    rows = _alone(search, job)
+    base = {**search.best_teacher, **_sized_base(job)}
+    search.began = time.perf_counter()
+    for change, width in _variants(job):
+        if search.is_over:
+            break
+        rows.append(_student(search, {**base, **change}, width, change))
+        keep({"rows": rows, "unfinished": True})
+    found: Row = {"rows": rows}
+    for width in (4,) if job.quick else (64, 256):
+        alone = job.search(parts, lambda row: None, ranges=search.ranges, factors=width, seconds=job.seconds / 2)
+        alone.teachers, alone._fits = search.teachers, search._fits
+        alone.run()
+        found[f"together {width}"] = told(alone, parts)
+        rows.append(_student(alone, alone.best, width, alone.best))
+        keep({**found, "unfinished": True})
+    return found
+
+
+def _variants(job: Job) -> list[tuple[Settings, int]]:
+    if job.quick:
+        return [({}, 4), ({"normalize": False}, 4), ({"mix": 0.3}, 4), ({}, 8)]
+    single = [({name: value}, 64) for name, values in CHANGES.items() for value in values]
+    return [({}, 64), *[({}, width) for width in WIDTHS], *single, ({"normalize": False, "top": 10**6}, 256)]
+
+
+def _sized(ranges: Ranges, job: Job) -> Ranges:
+    return {**ranges, "teacher__factors": (8, 16), "top": (20, 50), "steps": (20, 40)} if job.quick else ranges
+
+
+def _sized_base(job: Job) -> Settings:
+    return {**BASE, "top": 50, "steps": 20} if job.quick else BASE
+
+
+def _alone(search: Search, job: Job) -> list[Row]:
+    """The teacher, the same loss at the student's rank, and EASE."""
+    best = search.best_teacher
+    fit = search.fitted(best["teacher__proposal_exponent"], best["teacher__context_exponent"])
+    teacher = search.teacher(best)
+    rows = [{"model": "RG²", "factors": teacher.factors, "settings": best, **_values(search, teacher)}]
+    for width in (4,) if job.quick else (64, 256):
+        at_rank = max(
+            (_values(search, model) for model in fit.path((width,), search.ranges["teacher__regularization"])),
+            key=lambda row: float(row["value"]),
+        )
+        rows.append({"model": "RG²", "factors": width, **at_rank})
+    for penalty in (50.0, 200.0, 500.0, 1000.0):
+        ease = EASE(penalty, device=search.device).fit(search.train)
+        rows.append({"model": "EASE", "regularization": penalty, **_values(search, ease)})
+    return rows
+
+
+def _student(search: Search, settings: Settings, width: int, change: Settings) -> Row:
+    began = time.perf_counter()
+    student = search.student(settings, width)
+    spent = round(time.perf_counter() - began, 2)
+    return {"model": "student", "factors": width, "change": change, "fit_s": spent, **_values(search, student)}
+
+
+def _values(search: Search, model: Any) -> Row:
+    found = evaluate(model, search.valid, metrics=(METRIC, "ndcg@20"))
+    return {"value": round(float(found["ndcg@20"]), 5), METRIC: round(float(found[METRIC]), 5)}
