@@ -204,11 +204,7 @@ def figure(record: Record) -> Record:
     linear = alt.Y("metric:Q", title=None, scale=alt.Scale(zero=False))
     left = panel("excess", "RG²: (L − L*) / (L(0) − L*)", same, log)
     right = panel("metric", f"{record['settings']['metric']} on validation data", names, linear)
-    spec: Record = (
-        alt.hconcat(left, right)
-        .properties(title=f"{record['data']['name']}, every split a line")
-        .to_dict()
-    )
+    spec: Record = alt.hconcat(left, right).properties(title=f"{record['data']['name']}, every split a line").to_dict()
     return spec
 
 

@@ -140,7 +140,12 @@ def spectrum(places: Places) -> Spec:
         kept = max(value - tau, 0.0)
         rows += [
             {"k": k, "low": 0.0, "high": round(float(kept), 4), "part": "kept"},
-            {"k": k, "low": round(float(kept), 4), "high": round(float(value), 4), "part": "taken off by the threshold"},
+            {
+                "k": k,
+                "low": round(float(kept), 4),
+                "high": round(float(value), 4),
+                "part": "taken off by the threshold",
+            },
         ]
     parts = ["kept", "taken off by the threshold"]
     return {
@@ -218,7 +223,14 @@ def scatter(rows: list[dict[str, Any]], *, x: tuple[str, str], y: tuple[str, str
     }
     words = [
         {
-            "transform": [{"filter": {"field": "model", "oneOf": [row["model"] for row in rows if side == _side(row, rows, x, y)]}}],
+            "transform": [
+                {
+                    "filter": {
+                        "field": "model",
+                        "oneOf": [row["model"] for row in rows if side == _side(row, rows, x, y)],
+                    }
+                }
+            ],
             "mark": {"type": "text", "align": side, "dx": 9 if side == "left" else -9, "color": INK},
             "encoding": {"x": across, "y": up, "text": {"field": "model"}},
         }
@@ -231,9 +243,7 @@ def _side(row: dict[str, Any], rows: list[dict[str, Any]], x: tuple[str, str], y
     """Return how a name is aligned: it stands right of its point ("left"), unless the edge or a neighbour is there."""
     height = max(one[y[0]] for one in rows) - min(one[y[0]] for one in rows)
     close = [
-        one
-        for one in rows
-        if row[x[0]] < one[x[0]] < 1.4 * row[x[0]] and abs(one[y[0]] - row[y[0]]) < 0.06 * height
+        one for one in rows if row[x[0]] < one[x[0]] < 1.4 * row[x[0]] and abs(one[y[0]] - row[y[0]]) < 0.06 * height
     ]
     return "right" if close or row[x[0]] == max(one[x[0]] for one in rows) else "left"
 
