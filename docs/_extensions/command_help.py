@@ -28,7 +28,8 @@ class CommandHelp(SphinxDirective):
         self.state.document.note_explicit_target(section)
         text = help_of(words)
         block = nodes.literal_block(text, text, language="text")
-        return section + [nodes.title("", "", nodes.literal("", title)), block]
+        section += [nodes.title("", "", nodes.literal("", title)), block]
+        return section
 
 
 def all_commands(app: Any, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

@@ -6,6 +6,7 @@ import textwrap
 from typing import Any
 
 from drawings import inline
+
 from research.pages.themed import svg_of
 
 

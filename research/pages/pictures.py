@@ -1,7 +1,6 @@
 """The pictures of docs/pictures: the idea of RG², time to quality, quality per byte.
 
-The first three are computed here, from the formulas and a small planted set; the others are drawn from records, where these
-are there.
+The first three are computed here, from the formulas and a small set; the others are drawn from records that are there.
 """
 
 from __future__ import annotations

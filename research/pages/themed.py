@@ -1,8 +1,8 @@
 """Charts as SVG that can be read in light and in dark mode.
 
-Text and lines have colours that stand for "ink" and "line". In the SVG these become CSS variables: a file that is looked at
-on its own follows the reader's system, and in the site the page sets them. Colours of series have a contrast of at least
-3 : 1 to white and to the dark page.
+Text and lines have colours that stand for "ink" and "line". In the SVG these become CSS variables: a file that is
+looked at on its own follows the reader's system, and in the site the page sets them. Colours of series have a contrast
+of at least 3 : 1 to white and to the dark page.
 """
 
 from __future__ import annotations
