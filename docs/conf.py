@@ -49,6 +49,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",
     "image_scrapers": (chart_scraper,),
+    "reset_modules": (),  # those of matplotlib, which is not used
     "capture_repr": ("__repr__",),
     "download_all_examples": False,
     "show_memory": False,

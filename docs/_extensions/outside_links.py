@@ -5,26 +5,35 @@ Pages are read on their own too, in a checkout, so they link to ../CONTRIBUTING.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sphinx.application import Sphinx
 
-PAGES = {"../CONTRIBUTING.md": "contributing.md", "../CHANGELOG.md": "changelog.md"}
+PAGES = {
+    "../CONTRIBUTING.md": "contributing.md",
+    "../CHANGELOG.md": "changelog.md",
+    "../research/README.md": "laboratory.md",
+}
+WITHOUT_PAGE = re.compile(r"\[([^\]]+)\]\(\.\./src/[^)]*\.md\)")
 # In pages that are those files, included: links are as the root of the checkout has them.
-INCLUDED = ("contributing", "changelog", "security")
+INCLUDED = ("contributing", "changelog", "security", "laboratory")
 
 
 def relink(app: Sphinx, docname: str, source: list[str]) -> None:
     """Change the links of a page before it is parsed."""
     for outside, page in PAGES.items():
         source[0] = source[0].replace(f"]({outside}", f"]({page}")
+    source[0] = WITHOUT_PAGE.sub(r"\1", source[0])
 
 
 def relink_included(app: Sphinx, relative_path: Any, parent: str, content: list[str]) -> None:
     """Change the links of an included file, which are those from the root of the checkout."""
     if parent in INCLUDED:
         content[0] = content[0].replace("](docs/", "](").replace("](CONTRIBUTING.md", "](contributing.md")
-        content[0] = content[0].replace("](research/", "](../research/").replace("](CHANGELOG.md", "](changelog.md")
+        content[0] = (
+            content[0].replace("](research/README.md", "](laboratory.md").replace("](CHANGELOG.md", "](changelog.md")
+        )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
