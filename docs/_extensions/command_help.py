@@ -1,4 +1,4 @@
-"""`.. command-help::`: every command with its own help, as a terminal of 100 columns shows it."""
+"""`.. command-help::`: every command with its own help, as a terminal of 84 columns shows it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from taylorank.cli.app import app as commands
 
-COLUMNS = 100
+COLUMNS = 84
 
 
 class CommandHelp(SphinxDirective):
@@ -27,7 +27,7 @@ class CommandHelp(SphinxDirective):
         section = nodes.section(ids=[nodes.make_id(title)])
         self.state.document.note_explicit_target(section)
         text = help_of(words)
-        block = nodes.literal_block(text, text, language="text")
+        block = nodes.literal_block(text, text, language="text", classes=["command-help"])
         section += [nodes.title("", "", nodes.literal("", title)), block]
         return section
 

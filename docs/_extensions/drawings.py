@@ -12,6 +12,9 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 
+WIDE = 520  # pixels; such a picture scrolls on a phone, for its words would be too small
+
+
 class InlineDrawings(SphinxPostTransform):
     """Replace images that are SVG files under docs by the SVG itself; builders of anything but HTML keep the image."""
 
@@ -35,7 +38,9 @@ def inline(svg: str, *, alt: str, name: str) -> str:
         svg = svg.replace(f'id="{one}"', f'id="{name}-{one}"').replace(f"url(#{one})", f"url(#{name}-{one})")
         svg = svg.replace(f'href="#{one}"', f'href="#{name}-{one}"')
     svg = re.sub(r"<svg\b", '<svg aria-hidden="true"', svg, count=1)
-    return f'<div class="drawing" role="img" aria-label="{html.escape(alt, quote=True)}" tabindex="0">{svg}</div>'
+    width = re.search(r'<svg[^>]*\bwidth="([\d.]+)', svg)
+    kind = "drawing wide" if width and float(width[1]) > WIDE else "drawing"
+    return f'<div class="{kind}" role="img" aria-label="{html.escape(alt, quote=True)}" tabindex="0">{svg}</div>'
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

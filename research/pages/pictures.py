@@ -18,7 +18,7 @@ from research.places import Places
 
 FOLDER = "pictures"
 N = 10  # items of the first picture
-WIDTH, HEIGHT = 330, 250
+WIDTH, HEIGHT = 400, 270
 BLUE, ORANGE, TEAL = SERIES[:3]
 NAMES = {
     "rg2": "RG²",
@@ -119,7 +119,7 @@ def targets(places: Places) -> Spec:
         },
         "spacing": 14,
         "spec": {
-            "width": 158,
+            "width": 190,
             "height": HEIGHT - 30,
             "mark": {"type": "rect", "color": BLUE},
             "encoding": {

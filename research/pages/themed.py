@@ -7,7 +7,6 @@ of at least 3 : 1 to white and to the dark page.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 Spec = dict[str, Any]
@@ -61,5 +60,6 @@ def themed(svg: str) -> str:
     """
     for placeholder, variable in VARIABLES.items():
         svg = svg.replace(placeholder, variable)
-    svg = re.sub(r'(<svg )class="marks" ', r"\1", svg, count=1)
-    return re.sub(r"<svg ([^>]*)>", rf'<svg class="drawn" \1>{STYLE}', svg, count=1)
+    opening, _, rest = svg.partition(">")
+    opening = opening.replace(' class="marks"', "").replace("<svg", '<svg class="drawn"', 1)
+    return f"{opening}>{STYLE}{rest}"
