@@ -5,7 +5,10 @@
 # make reproduce TABLE=ml-1m    a table of the papers, run again
 # make attack MINUTES=30        odd input for so long, and what came of it
 # make pages                    write the pages of docs that are made from records; NAME=claims: one of them
-# make wheel                    dist/*.whl
+# make docs                     the site, in build/site; warnings are errors, links are checked
+# make wheel                    dist/*.whl and dist/*.tar.gz
+# make smoke                    wheel and source installed and tried in an empty venv of every Python there is
+# make follow COMMITS="a b"     speed, memory and quality of commits, small sizes
 # make imports                  draw docs/architecture/imports.svg (needs graphviz)
 # More options: make claims ARGS="--json claims.json"
 PYTHON ?= python3
@@ -20,7 +23,7 @@ ifneq ($(wildcard ../shared/data),)
 export TAYLORANK_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: run test lint claims bench reproduce pages attack wheel imports clean
+.PHONY: run test lint claims bench reproduce pages attack docs wheel smoke follow imports clean
 run: $(VENV)/.run
 	$(BIN)/taylorank --version
 	$(BIN)/taylorank run
@@ -44,6 +47,10 @@ MINUTES ?= 2
 attack: $(VENV)/.test
 	$(BIN)/python -m research.attack $(NAME) --minutes $(MINUTES) $(ARGS)
 
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs build/site
+	$(BIN)/python docs/_extensions/check_links.py build/site
+
 wheel: $(BIN)/python
 	rm -rf dist
 	$(PIP) wheel --no-deps --wheel-dir dist .
@@ -59,6 +66,10 @@ $(BIN)/python:
 
 $(VENV)/.run: $(BIN)/python $(SOURCES)
 	$(INSTALL) --editable ".[report]"
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(INSTALL) --editable ".[report,torch,serve,docs]"
 	touch $@
 
 $(VENV)/.test: $(BIN)/python $(SOURCES)

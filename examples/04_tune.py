@@ -12,7 +12,7 @@ import polars as pl
 import taylorank as tr
 
 train, valid, test = tr.datasets.thesaurus().core(40).split()  # words with at least 40 relations
-found = tr.tune("rg2", train, valid, metric="ndcg@10", trials=3, refit=True)  # fits the best to both parts in the end
+found = tr.tune("rg2", train, valid, metric="ndcg@10", trials=2, refit=True)  # fits the best to both parts in the end
 print(found.best)
 print(f"validation {found.value:.4f}, {len(found.trials)} settings from {found.fits} fits")
 before = tr.evaluate(tr.RG2(64).fit(train), test, k=10, seen=[train, valid])["ndcg@10"]

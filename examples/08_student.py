@@ -16,7 +16,7 @@ teacher = tr.RG2(factors=256).fit(train)
 rows = []
 for factors in (8, 16, 32):
     plain = next(teacher.path(factors=[factors], regularization=[teacher.regularization]))
-    for kind, model in (("RG² of that rank", plain), ("student", teacher.distil(factors, steps=300))):
+    for kind, model in (("RG² of that rank", plain), ("student", teacher.distil(factors, steps=200))):
         ndcg = tr.evaluate(model, valid, k=10, seen=train)["ndcg@10"]
         rows.append({"model": kind, "numbers": factors, "ndcg": ndcg})
         print(f"{factors:3} numbers, {kind}: NDCG@10 {ndcg:.4f}")

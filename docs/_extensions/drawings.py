@@ -11,7 +11,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-
 WIDE = 520  # pixels; such a picture scrolls on a phone, for its words would be too small
 
 
