@@ -51,11 +51,14 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs build/site
 	$(BIN)/python docs/_extensions/check_links.py build/site
 
-wheel: $(BIN)/python
-	rm -rf dist
-	$(PIP) wheel --no-deps --wheel-dir dist .
-	@! $(BIN)/python -m zipfile -l dist/*.whl | grep -E '^(research|tests|docs)/'
-	@echo "$$(ls dist/*.whl): $$(cat dist/*.whl | wc -c) bytes, $$($(BIN)/python -m zipfile -l dist/*.whl | tail -n +2 | wc -l) files"
+wheel:
+	.ci/wheels
+
+smoke: $(VENV)/.test wheel
+	$(BIN)/python -m research.bench first-steps dist $(ARGS)
+
+follow: $(VENV)/.test
+	$(BIN)/python -m research.bench commits $(COMMITS) --json research/records/bench/commits.json $(ARGS)
 
 STYLE := node [fontname="Helvetica" shape=box style="rounded,filled" fillcolor="\#eef3f8" color="\#5b7a99"]; edge [color="\#5b7a99"]
 imports: $(VENV)/.test

@@ -43,6 +43,9 @@ BENCHMARKS = {
     "memory": Benchmark("speed.memory", "Peak memory of a fit."),
     "read": Benchmark("speed.read", "20 M rows of csv and Parquet to clean CSR against pandas."),
     "epochs": Benchmark("speed.epochs", "Epochs of matrix factorisation against RecBole and plain PyTorch."),
+    "first-steps": Benchmark(
+        "speed.first_steps", "From an empty venv to recommendations, with every wheel and Python.", "dist --quick"
+    ),
     "rg-step": Benchmark(
         "speed.rg_step", "A step of RG² against full and sampled softmax.", "--items 10000,100000 --json rg-step.json"
     ),
