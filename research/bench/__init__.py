@@ -46,6 +46,7 @@ BENCHMARKS = {
     "first-steps": Benchmark(
         "speed.first_steps", "From an empty venv to recommendations, with every wheel and Python.", "dist --quick"
     ),
+    "commits": Benchmark("speed.commits", "Speed, memory and quality of commits, small sizes.", "HEAD~10 HEAD"),
     "rg-step": Benchmark(
         "speed.rg_step", "A step of RG² against full and sampled softmax.", "--items 10000,100000 --json rg-step.json"
     ),
