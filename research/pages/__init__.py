@@ -23,6 +23,7 @@ PAGES = {
     "losses": "losses",
     "explanation/which-loss": "loss_summary",
     "records": "records",
+    "by-commit": "by_commit",
     "pictures": "pictures",
 }
 
