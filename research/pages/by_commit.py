@@ -14,6 +14,7 @@ from research.places import Places
 
 FILE = ("bench", "commits.json")
 PICTURE = "by-commit.svg"
+DRAWN = f"![Milliseconds of fits, lists and evaluations over commits](pictures/{PICTURE})"
 
 
 def made(name: str, places: Places) -> str:
@@ -53,7 +54,8 @@ def table(record: dict[str, Any]) -> str:
         ["", "Worse than the commit before it in the table:", "", *notes] if notes else ["", "Nothing became worse."]
     )
     machine = f"{record['machine']['cpu']}, {record['machine']['cores']} cores"
-    return "\n".join([*rows, *found, "", f"Measured on {machine}.", ""])
+    numbers = "[all numbers](../research/records/bench/commits.json)"
+    return "\n".join([DRAWN, "", *rows, *found, "", f"Measured on {machine}; {numbers}.", ""])
 
 
 def _row(name: str, cells: list[str]) -> str:

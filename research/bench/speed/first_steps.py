@@ -4,7 +4,7 @@ For every Python from 3.11 on that is here (`.ci/pythons`): an empty venv, the w
 with `--sdist` the source, which is compiled), then what the README shows: a csv of 100,000 rows read, cleaned, split,
 fitted, evaluated, recommended from, saved and loaded, in Python and by the command line. torch is not installed.
 
-    make wheel && python -m research.bench first-steps dist --json research/records/bench/first_steps.json
+    make wheel && python -m research.bench first-steps --json research/records/bench/first_steps.json
 """
 
 from __future__ import annotations
