@@ -39,6 +39,8 @@ CONFIG: Spec = {
         "tickColor": LINE,
     },
     "legend": {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 300},
+    "mark": {"color": SERIES[0]},
+    "rule": {"color": SERIES[0]},  # black by default, which a dark page swallows
     "text": {"color": INK, "fontSize": 12},
     "range": {"category": list(SERIES)},
 }
