@@ -39,7 +39,7 @@ def table(record: dict[str, Any]) -> str:
     commits = record["commits"]
     timed, ranked = (dict.fromkeys(name for one in commits for name in one[kind]) for kind in ("seconds", "ndcg@10"))
     rows = [
-        _row("", [f"`{one['commit'][:7]}` {one['date']}" for one in commits]),
+        _row("", [f"`{one['commit'][:7]}` {one['date'][:10]}" for one in commits]),
         "|---|" + "---:|" * len(commits),
         *(_row(f"{name}, ms", [_shown(one["seconds"].get(name), 1000, ".3g") for one in commits]) for name in timed),
         _row("peak memory, MB", [f"{one['peak_mb']:.0f}" for one in commits]),
@@ -69,7 +69,7 @@ def _shown(value: float | None, times: float, form: str) -> str:
 def chart(commits: list[dict[str, Any]]) -> Spec:
     """Return seconds over the commits, a line for each thing that is timed."""
     rows = [
-        {"commit": f"{one['date'][5:]} {one['commit'][:7]}", "what": what, "ms": 1000 * value}
+        {"commit": f"{one['date'][5:10]} {one['commit'][:7]}", "what": what, "ms": 1000 * value}
         for one in commits
         for what, value in one["seconds"].items()
     ]

@@ -65,7 +65,7 @@ def git(*words: str) -> str:
 
 def commit_named(name: str) -> dict[str, str]:
     """Return a commit with its date and what it says."""
-    commit, date, words = git("log", "-1", "--format=%H%n%cs%n%s", name).splitlines()
+    commit, date, words = git("log", "-1", "--format=%H%n%cI%n%s", name).splitlines()
     return {"commit": commit, "date": date, "words": words}
 
 
@@ -109,7 +109,7 @@ def describe(record: dict[str, Any]) -> list[str]:
     for one in record["commits"]:
         seconds = ", ".join(f"{name} {1000 * value:.0f} ms" for name, value in one["seconds"].items())
         lines.append(
-            f"{one['date']} {one['commit'][:10]}: {seconds}; peak {one['peak_mb']:.0f} MB; "
+            f"{one['date'][:10]} {one['commit'][:10]}: {seconds}; peak {one['peak_mb']:.0f} MB; "
             + ", ".join(f"{name} {value:.4f}" for name, value in one["ndcg@10"].items())
         )
         lines += [f"  worse than the commit before: {words}" for words in worse(earlier, one)]
