@@ -41,7 +41,7 @@ def table(record: dict[str, Any]) -> str:
     rows = [
         _row("", [f"`{one['commit'][:7]}` {one['date'][:10]}" for one in commits]),
         "|---|" + "---:|" * len(commits),
-        *(_row(f"{name}, ms", [_shown(one["seconds"].get(name), 1000, ".3g") for one in commits]) for name in timed),
+        *(_row(f"{name}, ms", [_shown(one["seconds"].get(name), 1000, ",.4g") for one in commits]) for name in timed),
         _row("peak memory, MB", [f"{one['peak_mb']:.0f}" for one in commits]),
         *(_row(f"NDCG@10, {name}", [_shown(one["ndcg@10"].get(name), 1, ".4f") for one in commits]) for name in ranked),
     ]
@@ -63,7 +63,9 @@ def _row(name: str, cells: list[str]) -> str:
 
 
 def _shown(value: float | None, times: float, form: str) -> str:
-    return "" if value is None else format(times * value, form)
+    if value is None:
+        return ""
+    return f"{times * value:,.0f}" if times * value >= 1000 else format(times * value, form)
 
 
 def chart(commits: list[dict[str, Any]]) -> Spec:
