@@ -6,7 +6,10 @@
 # make attack MINUTES=30        odd input and odd moments for so long, and what came of it; NAME=kills: one attack
 # make sanitize MINUTES=2        native kernels under ASan, UBSan and TSan: their tests and their attack
 # make pages                    write the pages of docs that are made from records; NAME=claims: one of them
-# make wheel                    dist/*.whl
+# make docs                     the site, in build/site; warnings are errors, links are checked
+# make wheel                    dist/*.whl and dist/*.tar.gz
+# make smoke                    wheel and source installed and tried in an empty venv of every Python there is
+# make follow COMMITS="a b"     speed, memory and quality of commits, small sizes
 # make imports                  draw docs/architecture/imports.svg (needs graphviz)
 # More options: make claims ARGS="--json claims.json"
 PYTHON ?= python3
@@ -21,7 +24,7 @@ ifneq ($(wildcard ../shared/data),)
 export TAYLORANK_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: run test lint claims bench reproduce pages attack sanitize wheel imports clean
+.PHONY: run test lint claims bench reproduce pages attack sanitize docs wheel smoke follow imports clean
 run: $(VENV)/.run
 	$(BIN)/taylorank --version
 	$(BIN)/taylorank run
@@ -48,11 +51,18 @@ attack: $(VENV)/.test
 sanitize: $(VENV)/.test
 	$(BIN)/python -m research.attack.sanitize $(NAME) --minutes $(MINUTES) $(ARGS)
 
-wheel: $(BIN)/python
-	rm -rf dist
-	$(PIP) wheel --no-deps --wheel-dir dist .
-	@! $(BIN)/python -m zipfile -l dist/*.whl | grep -E '^(research|tests|docs)/'
-	@echo "$$(ls dist/*.whl): $$(cat dist/*.whl | wc -c) bytes, $$($(BIN)/python -m zipfile -l dist/*.whl | tail -n +2 | wc -l) files"
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs build/site
+	$(BIN)/python docs/_extensions/check_links.py build/site
+
+wheel:
+	.ci/wheels
+
+smoke: $(VENV)/.test wheel
+	$(BIN)/python -m research.bench first-steps dist $(ARGS)
+
+follow: $(VENV)/.test
+	$(BIN)/python -m research.bench commits $(COMMITS) --json research/records/bench/commits.json $(ARGS)
 
 STYLE := node [fontname="Helvetica" shape=box style="rounded,filled" fillcolor="\#eef3f8" color="\#5b7a99"]; edge [color="\#5b7a99"]
 imports: $(VENV)/.test
@@ -63,6 +73,10 @@ $(BIN)/python:
 
 $(VENV)/.run: $(BIN)/python $(SOURCES)
 	$(INSTALL) --editable ".[report]"
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(INSTALL) --editable ".[report,torch,serve,docs]"
 	touch $@
 
 $(VENV)/.test: $(BIN)/python $(SOURCES)

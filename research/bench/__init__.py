@@ -51,6 +51,10 @@ BENCHMARKS = {
     "memory": Benchmark("speed.memory", "Peak memory of a fit."),
     "read": Benchmark("speed.read", "20 M rows of csv and Parquet to clean CSR against pandas."),
     "epochs": Benchmark("speed.epochs", "Epochs of matrix factorisation against RecBole and plain PyTorch."),
+    "first-steps": Benchmark(
+        "speed.first_steps", "From an empty venv to recommendations, with every wheel and Python.", "dist --quick"
+    ),
+    "commits": Benchmark("speed.commits", "Speed, memory and quality of commits, small sizes.", "HEAD~10 HEAD"),
     "rg-step": Benchmark(
         "speed.rg_step", "A step of RG² against full and sampled softmax.", "--items 10000,100000 --json rg-step.json"
     ),

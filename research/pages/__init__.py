@@ -1,7 +1,7 @@
 """The pages in docs that are made from records, or from what the library declares.
 
-A module has `made(name, places)`, the text of docs/NAME.md, and `draw(places)` where the page has pictures. What people
-wrote between the parts that are made is kept.
+A module has `made(name, places)`, the text of docs/NAME.md, `more(places)` where further pages belong to it, and
+`draw(places)` where there are pictures. What people wrote between the parts that are made is kept.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ PAGES = {
     "reliability": "reliability",
     "splits": "benchmarks",
     "students": "students",
+    "explanation/which-loss": "loss_summary",
+    "records": "records",
+    "by-commit": "by_commit",
+    "pictures": "pictures",
 }
 
 
@@ -40,11 +44,21 @@ def made(name: str, places: Places = HERE) -> str:
     return text.rstrip() + "\n"
 
 
+def more(name: str, places: Places = HERE) -> dict[str, str]:
+    """Return the further pages of a page, by name."""
+    module = module_of(name)
+    pages: dict[str, str] = module.more(places) if hasattr(module, "more") else {}
+    return {other: text.rstrip() + "\n" for other, text in pages.items()}
+
+
 def write(name: str, places: Places = HERE) -> bool:
-    """Write a page and its pictures; return whether the text has changed."""
-    path, text = places.docs / f"{name}.md", made(name, places)
-    is_new = not path.exists() or path.read_text(encoding="utf-8") != text
-    write_text(path, text)
+    """Write a page, what belongs to it, and its pictures; return whether a text has changed."""
+    is_new = False
+    for one, text in {name: made(name, places), **more(name, places)}.items():
+        path = places.docs / f"{one}.md"
+        is_new |= not path.exists() or path.read_text(encoding="utf-8") != text
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
     if hasattr(module_of(name), "draw"):
         module_of(name).draw(places)
     return is_new

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from research.output import write_text
+from research.pages.themed import svg_of
 
 FOLDER = "claims"
 SIZE = {"width": 420, "height": 220}
@@ -23,13 +24,11 @@ def draw_claims(claims: list[Record], folder: Path) -> list[Path]:
     """Write the figure of every claim that has one; return their files. Without altair nothing is drawn."""
     if importlib.util.find_spec("altair") is None or importlib.util.find_spec("vl_convert") is None:
         return []
-    import vl_convert
-
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for claim in filter(has_figure, claims):
         files.append(folder / f"{claim['id']}.svg")
-        write_text(files[-1], vl_convert.vegalite_to_svg(chart(claim)))
+        write_text(files[-1], svg_of(chart(claim)))
     return files
 
 
@@ -48,7 +47,7 @@ def chart(claim: Record) -> Record:
         encoded["color"] = alt.Color("line:N", title=None, sort=list(figure["y"]), legend=alt.Legend(orient="top"))
         encoded["strokeDash"] = alt.StrokeDash("line:N", sort=list(figure["y"]), legend=None)
     line = alt.Chart({"values": points}).mark_line(point=True).encode(**encoded)
-    spec: Record = line.properties(title=figure["title"], background="white", **SIZE).to_dict()
+    spec: Record = line.properties(title=figure["title"], **SIZE).to_dict()
     return spec
 
 

@@ -1,7 +1,8 @@
-"""The claims with their verdicts, in docs/claims.md, from what `python -m research.claims --json` wrote.
+"""The claims with their verdicts, from what `python -m research.claims --json` wrote.
 
+docs/claims.md is for reading: people wrote what to take from it, and the counts behind `<!-- found -->` are made. The
+detail is made as a whole: docs/claims-in-detail.md lists every claim, docs/claims/GROUP.md what was measured and how.
 records/claims/claims.json has every claim; the other files of that folder have claims on real data that were tested.
-Figures are drawn beside the page where altair is installed (pip install 'taylorank[report]').
 """
 
 from __future__ import annotations
@@ -11,72 +12,28 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from research.claims.claim import CORRECTED, FAILS, HOLDS, UNDECIDED, UNTESTED, VERDICTS
+from research.claims.claim import CORRECTED, FAILS, UNTESTED, VERDICTS
 from research.pages.claim_figures import FOLDER, draw_claims, has_figure
+from research.pages.claim_words import GROUP_HEAD, HEAD, MARKS, PILOT
+from research.pages.sections import filled
 from research.papers import references
 from research.places import Places
 
 Record = dict[str, Any]
-
-MARKS = {HOLDS: "✓", CORRECTED: "≈", FAILS: "✗", UNDECIDED: "?", UNTESTED: "–"}
-HEAD = """# Claims
-
-What the papers behind this library say, put to the test. Every verdict is computed from the numbers below it by a small
-function. A test changes the setting of each experiment so that its verdict must change; where that would need a clock
-or hours of training, the function is tested on made-up numbers instead, and no change is named. A claim *holds with a
-correction* if it is false as printed and true in the form given under *Instead*; where it fails, *Instead* says what
-was seen; it is *not decided* where what was measured is within its own noise. The last of these commands makes this
-page from the files that the others wrote; claims on real data are tested only on request, and until then stand as not
-testable here:
-
-{commands}
-
-The documents:
-
-{references}
-
-In a few words: a *context* x (a user) has interacted with some *items* y; I_x is how many, N the number of all items,
-r_xy is 1 for a pair that interacted. A model gives *scores* o_xy = P_x · Q_y, of *rank* K. *Softmax loss* makes these
-items likely among all. *RG²* is its second-order expansion at zero scores, a sum of squares; *RG×* keeps one more term.
-*ALS* solves for P and Q alternately, a *sweep* being one solution of each. *DCG* and *NDCG* measure a ranking, with
-more weight on higher ranks; *regret* is what a ranking loses against the best possible one. A loss is *consistent* with
-DCG if its best scores rank best. A *proposal* q is the distribution that negatives are drawn from.
-
-How sure they are: identities, counterexamples and exact expectations do not depend on the seed. Their verdicts, and all
-others that need neither training by gradients nor a clock nor real data, are the same for the seeds 0 to 4, which
-`python -m research.claims --seeds 5` tests. Claims that train models or take times are another matter. They run on
-small planted data or rest on a few comparisons on real data, and the rules that decide {pilot} were settled after
-looking at pilot runs or at the records: read those verdicts as what was seen here, not as a test that was fixed
-beforehand.
-
-{summary}
-"""
-# Their thresholds or the number of data sets were changed after a look at pilot runs.
-PILOT = (
-    "sparsemax-needs-fewer-epochs",
-    "calibrated-loss-calibrated-probabilities",
-    "softmax-bears-larger-rates",
-    "nce-plateaus",
-    "warm-start-from-softmax",
-    "cost-of-a-sweep",
-    "rgx-closer-to-softmax",
-    "als-linear",
-    "nce-plateaus-on-ml-1m",
-    "warm-start-from-softmax-on-real-data",
-    "finding-1-on-ml-1m",
-    "finding-2-on-ml-1m",
-    "finding-3-on-ml-1m",
-    "gains-in-every-regime",
-    "rg-under-first-order-steps",
-    "sgd-sublinear",
-    "small-penalty-explodes-scores",
-)
+DETAIL = "claims-in-detail"
 
 
 def made(name: str, places: Places) -> str:
-    """Return the page."""
+    """Return the page for reading: what people wrote, and the counts."""
     first, *others = _records(places)
-    return page(first, others, name=name)
+    claims = merged(first, others)
+    return filled((places.docs / f"{name}.md").read_text(encoding="utf-8"), lambda _: counts(claims))
+
+
+def more(places: Places) -> dict[str, str]:
+    """Return the pages of the detail by name."""
+    first, *others = _records(places)
+    return details(first, others)
 
 
 def draw(places: Places) -> None:
@@ -89,28 +46,56 @@ def _records(places: Places) -> list[Record]:
     """Return all claims, then the files with claims on real data."""
     first = places.records / "claims" / "claims.json"
     others = sorted(path for path in first.parent.glob("*.json") if path != first)
-    return [json.loads(path.read_text(encoding="utf-8")) for path in (first, *others)]
+    return [json.loads(path.read_text(encoding="utf-8")) | {"file": path.name} for path in (first, *others)]
 
 
-def page(record: Record, heavy: Sequence[Record] = (), *, name: str = "claims") -> str:
-    """Return the page; `heavy` are files with claims on real data, which take the place of those untested."""
+def details(record: Record, heavy: Sequence[Record] = ()) -> dict[str, str]:
+    """Return the list of all claims and a page for each group; `heavy` take the place of claims untested."""
     claims = merged(record, heavy)
-    commands = [record["command"], *(one["command"] for one in heavy), f"python -m research.pages {name}"]
+    commands = [record["command"], *(one["command"] for one in heavy), "python -m research.pages claims"]
+    groups = list(dict.fromkeys(claim["group"] for claim in claims))
     head = HEAD.format(
         commands="\n".join(f"    {line}" for line in commands),
         references=references(),
         summary=_summary(claims),
         pilot=", ".join(PILOT),
+        pages="\n".join(f"{FOLDER}/{slug(group)}" for group in groups),
     )
-    groups = list(dict.fromkeys(claim["group"] for claim in claims))
-    sections = [f"## {group}\n\n" + "\n".join(map(_section, _of(claims, group))) for group in groups]
-    return head + "\n" + "\n".join(sections)
+    pages = {DETAIL: head}
+    for group in groups:
+        sections = "\n".join(map(_section, _of(claims, group)))
+        pages[f"{FOLDER}/{slug(group)}"] = GROUP_HEAD.format(group=group) + sections
+    return pages
 
 
 def merged(record: Record, heavy: Sequence[Record]) -> list[Record]:
-    """Return the claims of a record, each as the last of the other files has it that holds it."""
-    tested = {claim["id"]: claim for one in heavy for claim in one["claims"]}
-    return [tested.get(claim["id"], claim) for claim in record["claims"]]
+    """Return the claims of a record, each as the last of the other files has it that holds it, with that file."""
+    own = {claim["id"]: {**claim, "file": record.get("file", "claims.json")} for claim in record["claims"]}
+    tested = {claim["id"]: {**claim, "file": one.get("file", "")} for one in heavy for claim in one["claims"]}
+    return [tested.get(name, claim) for name, claim in own.items()]
+
+
+def slug(group: str) -> str:
+    """Return the name of a group's file.
+
+    >>> slug("Softmax family: order and calibration"), slug("RG×")
+    ('softmax-family-order-and-calibration', 'rgx')
+    """
+    return "-".join(group.lower().replace(":", "").replace("×", "x").split())
+
+
+def counts(claims: list[Record]) -> str:
+    """Return how many claims of each group hold, as a table that links to the detail."""
+    shown = [verdict for verdict in VERDICTS if any(claim["verdict"] == verdict for claim in claims)]
+    head = f"| about | {' | '.join(f'{MARKS[verdict]} {verdict}' for verdict in shown)} |"
+    rows = [head, "|---|" + "---:|" * len(shown)]
+    for group in dict.fromkeys(claim["group"] for claim in claims):
+        found = Counter(claim["verdict"] for claim in _of(claims, group))
+        cells = " | ".join(str(found[verdict] or "") for verdict in shown)
+        rows.append(f"| [{group}]({FOLDER}/{slug(group)}.md) | {cells} |")
+    every = Counter(claim["verdict"] for claim in claims)
+    rows.append(f"| all {len(claims)} | {' | '.join(str(every[verdict]) for verdict in shown)} |")
+    return "\n".join([*rows, ""])
 
 
 def _of(claims: list[Record], group: str) -> list[Record]:
@@ -118,11 +103,15 @@ def _of(claims: list[Record], group: str) -> list[Record]:
 
 
 def _summary(claims: list[Record]) -> str:
-    counts = Counter(claim["verdict"] for claim in claims)
-    summary = ", ".join(f"{counts[verdict]} {verdict} ({MARKS[verdict]})" for verdict in VERDICTS if counts[verdict])
-    rows = [f"| {MARKS[claim['verdict']]} | [{claim['id']}](#{claim['id']}) | {_cell(claim)} |" for claim in claims]
+    found = Counter(claim["verdict"] for claim in claims)
+    summary = ", ".join(f"{found[verdict]} {verdict} ({MARKS[verdict]})" for verdict in VERDICTS if found[verdict])
+    rows = [f"| {MARKS[claim['verdict']]} | {_link(claim)} | {_cell(claim)} |" for claim in claims]
     table = "\n".join(["| | claim | says |", "|---|---|---|", *rows])
     return f"Of {len(claims)} claims: {summary}.\n\n{table}\n"
+
+
+def _link(claim: Record) -> str:
+    return f"[{claim['id']}]({FOLDER}/{slug(claim['group'])}.md#{claim['id']})"
 
 
 def _cell(claim: Record) -> str:
@@ -132,9 +121,9 @@ def _cell(claim: Record) -> str:
 def _section(claim: Record) -> str:
     word = "Not tested" if claim["verdict"] == UNTESTED else "Measured"
     lines = [
-        f"### {claim['id']}",
+        f"## {claim['id']}",
         "",
-        f"**{claim['verdict']}** – {_cell(claim)} ({claim['source']})",
+        f"**{MARKS[claim['verdict']]} {claim['verdict']}** – {_cell(claim)} ({claim['source']})",
         "",
         f"*{word}:* {claim['reason'].replace('|', chr(92) + '|')}.",
     ]
@@ -142,11 +131,13 @@ def _section(claim: Record) -> str:
         lines += ["", f"*Instead:* {claim['correction']}"]
     lines += ["", f"*How:* {claim['method']} {_change(claim)}"]
     if has_figure(claim):
-        lines += ["", f"![{claim['figure']['title']}]({FOLDER}/{claim['id']}.svg)"]
+        lines += ["", f"![{claim['figure']['title']}]({claim['id']}.svg)"]
     if claim["numbers"]:
         shown = "\n".join(f"{name}: {_compact(value)}" for name, value in claim["numbers"].items())
         timed = ", seconds of this run among them" if claim["timed"] else ""
-        lines += ["", f"<details><summary>Numbers{timed}</summary>", "", "```", shown, "```", "", "</details>"]
+        record = f"[{claim['file']}](../../research/records/claims/{claim['file']}), [records](../records.md)"
+        lines += ["", f"<details><summary>Numbers{timed}</summary>", "", "```text", shown, "```", "", "</details>"]
+        lines += ["", f"*Record:* {record}"]
     return "\n".join([*lines, ""])
 
 

@@ -21,8 +21,9 @@ TAIL = """
 - **order**: does the prediction keep the order of the scores? "weak": unlike scores may get equal predictions.
 - **DCG**: where a query has one positive, y with probability η_y, do the best scores rank by η? Then they are best for
   DCG. The sparse losses too: an item that is never positive scores below all others, although it has no gradient
-  there, and among such items no order is better (sparse-losses-dcg-consistent in claims.md). "no" comes with an example
-  in the tests for rankmax and hinge; ccl, uib and sml are hinges of the same kind.
+  there, and among such items no order is better
+  ([why](claims/softmax-family-order-and-calibration.md#sparse-losses-dcg-consistent)). "no" comes with an example in
+  the tests for rankmax and hinge; ccl, uib and sml are hinges of the same kind.
 - **Jacobian**: the largest spectral norm of the Jacobian of the prediction; of the sigmoid for pairwise and binary
   losses. For entmax it is 0.707 at the default α, and beyond α = 2 items that enter the support may have any slope.
 - **shift**: adding a constant to all scores of a query (uib: and its boundary; sml: all distances) changes nothing.

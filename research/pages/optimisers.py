@@ -16,6 +16,7 @@ from research.bench.optimisers.convergence import NAMES
 from research.output import write_text
 from research.pages.comparisons import LINK, found
 from research.pages.sections import filled
+from research.pages.themed import svg_of
 from research.places import Places
 from taylorank.report.record import load_record
 
@@ -203,11 +204,7 @@ def figure(record: Record) -> Record:
     linear = alt.Y("metric:Q", title=None, scale=alt.Scale(zero=False))
     left = panel("excess", "RG²: (L − L*) / (L(0) − L*)", same, log)
     right = panel("metric", f"{record['settings']['metric']} on validation data", names, linear)
-    spec: Record = (
-        alt.hconcat(left, right)
-        .properties(background="white", title=f"{record['data']['name']}, every split a line")
-        .to_dict()
-    )
+    spec: Record = alt.hconcat(left, right).properties(title=f"{record['data']['name']}, every split a line").to_dict()
     return spec
 
 
@@ -221,8 +218,6 @@ def _excess(run: Record, one: Record, point: Record) -> float | None:
 
 def draw(places: Places) -> None:
     """Draw every study of convergence."""
-    import vl_convert
-
     for file in sorted((places.records / "optimisers").glob("convergence-*.json")):
-        drawn = vl_convert.vegalite_to_svg(figure(json.loads(file.read_text(encoding="utf-8"))))
+        drawn = svg_of(figure(json.loads(file.read_text(encoding="utf-8"))))
         write_text(places.docs / "optimisers" / f"{file.stem}.svg", drawn)

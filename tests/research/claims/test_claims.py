@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from research.claims import CLAIMS, VERDICTS, claim_named, from_records, regimes, run_claim, run_claims
 from research.claims.claim import CORRECTED, FAILS, HOLDS, UNDECIDED, UNTESTED, Claim, decide, plain
 from research.pages.claim_figures import FOLDER, chart, draw_claims, has_figure, rows
-from research.pages.claims import PILOT, made, page
+from research.pages.claims import DETAIL, PILOT, details, made, more
 from research.papers import PAPERS, PU_2025, SUMMARY_2026
 from research.places import HERE, Places
 from taylorank import losses
@@ -25,6 +26,11 @@ KEPT = {record["id"]: record for record in RECORD["claims"]}
 HEAVY = [json.loads((FILES / f"{name}.json").read_text(encoding="utf-8")) for name in ("heavy", "nce")]
 TESTED = {record["id"]: record for file in HEAVY for record in file["claims"]}
 QUICK = ("rg2-square-form", "rg2-bounds-softmax")
+
+
+def whole(record, heavy=()):
+    """All pages of the detail in one text."""
+    return "\n".join(details(record, heavy).values())
 
 
 def skip_without_needs(claim: Claim) -> None:
@@ -111,7 +117,7 @@ def test_a_change_is_one_of_the_setting():
         "sparse-losses-fail-on-real-graphs",
         "gains-in-every-regime",
     }
-    written = page(RECORD, HEAVY)
+    written = whole(RECORD, HEAVY)
     for claim in CLAIMS.values():
         assert bool(claim.change) == bool(claim.change_in_words)
         assert claim.change is None or set(claim.change) <= set(inspect.signature(claim.experiment).parameters)
@@ -141,10 +147,10 @@ def test_records_say_what_the_claims_say_now():
 def test_what_is_not_decided_is_shown():
     record = json.loads(json.dumps(RECORD))
     record["claims"][0]["verdict"] = UNDECIDED
-    written = page(record)
-    assert f"### {record['claims'][0]['id']}\n\n**not decided**" in written
+    written = whole(record)
+    assert f"## {record['claims'][0]['id']}\n\n**? not decided**" in written
     assert f"| ? | [{record['claims'][0]['id']}]" in written
-    assert "*Instead:*" not in written.split(f"### {record['claims'][0]['id']}\n")[1].split("\n### ")[0]
+    assert "*Instead:*" not in written.split(f"## {record['claims'][0]['id']}\n")[1].split("\n## ")[0]
 
 
 def test_what_does_not_hold_says_what_does():
@@ -157,20 +163,28 @@ def test_the_fast_claims_together_take_less_than_three_minutes():
     assert sum(record["seconds"] for record in KEPT.values()) < 180
 
 
-def test_the_page_is_made_from_the_file():
-    written = (HERE.docs / "claims.md").read_text(encoding="utf-8")
-    assert written == page(RECORD, HEAVY)
+def test_the_pages_of_the_detail_are_made_from_the_files():
+    files = [record | {"file": f"{name}.json"} for name, record in zip(("heavy", "nce"), HEAVY, strict=True)]
+    for name, text in details(RECORD, files).items():
+        assert (HERE.docs / f"{name}.md").read_text(encoding="utf-8") == text.rstrip() + "\n", name
+    written = whole(RECORD, HEAVY)
     for record in (KEPT | TESTED).values():
-        assert f"### {record['id']}\n\n**{record['verdict']}**" in written
-    for line in written.splitlines():
-        if line.startswith("!["):
-            assert (HERE.docs / line.split("](")[1][:-1]).is_file()
+        assert re.search(rf"^## {record['id']}\n\n\*\*. {record['verdict']}\*\*", written, re.MULTILINE)
+    for file in re.findall(r"^!\[.*\]\((.*)\)$", written, re.MULTILINE):
+        assert (HERE.docs / FOLDER / file).is_file()
+
+
+def test_the_page_for_reading_is_short_and_has_the_counts():
+    written = (HERE.docs / "claims.md").read_text(encoding="utf-8")
+    assert len(written.split()) < 1000
+    verdicts = [(TESTED | {}).get(name, record)["verdict"] for name, record in KEPT.items()]
+    assert f"| all {len(verdicts)} | {verdicts.count(HOLDS)} | {verdicts.count(CORRECTED)} | " in written
 
 
 def test_the_page_names_what_was_settled_after_pilot_runs():
     assert set(PILOT) <= set(CLAIMS)
-    head = page(RECORD).split("| | claim |")[0]
-    assert all(name in head for name in PILOT)
+    (settled,) = [part for part in details(RECORD)[DETAIL].split("\n## ") if part.startswith("How sure they are")]
+    assert all(name in settled for name in PILOT)
 
 
 def test_another_verdict_reaches_the_page(tmp_path):
@@ -179,7 +193,11 @@ def test_another_verdict_reaches_the_page(tmp_path):
     places = Places(tmp_path)
     (places.records / "claims").mkdir(parents=True)
     (places.records / "claims" / "claims.json").write_text(json.dumps(record), encoding="utf-8")
-    assert f"### {record['claims'][0]['id']}\n\n**{FAILS}**" in made("claims", places)
+    places.docs.mkdir()
+    (places.docs / "claims.md").write_text("# Claims\n\n## Counts\n\n<!-- found -->\n", encoding="utf-8")
+    fails = sum(one["verdict"] == FAILS for one in record["claims"])
+    assert re.search(rf"\| all {len(record['claims'])} \|.* {fails} \|", made("claims", places))
+    assert f"## {record['claims'][0]['id']}\n\n**✗ {FAILS}**" in "\n".join(more(places).values())
 
 
 def test_figures_show_the_numbers(tmp_path):

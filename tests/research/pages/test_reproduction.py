@@ -40,10 +40,9 @@ def test_every_table_has_a_section_with_words_about_the_differences():
 
 
 def test_claims_that_are_named_are_there():
-    anchors = re.findall(r"claims\.md#([^)]+)", PAGE)
-    claims = (DOCS / "claims.md").read_text(encoding="utf-8")
-    assert anchors
-    assert all(f"### {anchor}\n" in claims for anchor in anchors)
+    named = re.findall(r"\((claims/[^)]+\.md)#([^)]+)\)", PAGE)
+    assert named
+    assert all(f"## {claim}\n" in (DOCS / file).read_text(encoding="utf-8") for file, claim in named)
 
 
 @pytest.fixture
