@@ -37,7 +37,8 @@ def attack(seed: int, folder: Path) -> str:
     path = folder / f"case.{kind}{wrapper}"
     path.write_bytes(packed)
     # A line is looked at again with every block of it: tiny blocks of a long line are slow, and nobody's.
-    bytesource.BLOCK_BYTES = max(rng.choice((7, 64, 1000, 1 << 23)), len(text) // 500)
+    least = len(text) // 500 if packed == content else 1000  # damage may make it longer
+    bytesource.BLOCK_BYTES = max(rng.choice((7, 64, 1000, 1 << 23)), least)
     options: dict[str, Any] = {"format": kind, **({} if kind == "adjacency" else {"ids": "text", "timestamp": ""})}
     data = read_interactions(path, **options)
     if packed == content and kind in ("csv", "tsv"):
