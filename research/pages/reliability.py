@@ -19,8 +19,8 @@ def made(name: str, places: Places) -> str:
 
     def content(section: str) -> str:
         if not attacks:
-            return "There is no record yet."
-        return parts(attacks) if section.startswith(PARTS) else table(attacks)
+            return "There is no record yet.\n"
+        return f"{parts(attacks) if section.startswith(PARTS) else table(attacks)}\n"
 
     return filled((places.docs / f"{name}.md").read_text(encoding="utf-8"), content)
 
