@@ -14,10 +14,13 @@ PARTS = "## Parts\n"
 
 def made(name: str, places: Places) -> str:
     """Return the page with the figures of the record."""
-    attacks = json.loads((places.records / "attack.json").read_text(encoding="utf-8"))["attacks"]
+    file = places.records / "attack.json"
+    attacks = json.loads(file.read_text(encoding="utf-8"))["attacks"] if file.exists() else {}
 
     def content(section: str) -> str:
-        return parts(attacks) if section.startswith(PARTS) else table(attacks)
+        if not attacks:
+            return "There is no record yet.\n"
+        return f"{parts(attacks) if section.startswith(PARTS) else table(attacks)}\n"
 
     return filled((places.docs / f"{name}.md").read_text(encoding="utf-8"), content)
 

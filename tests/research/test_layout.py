@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from research.places import HERE
@@ -12,8 +14,15 @@ MOST_BYTES = 3_000_000
 
 
 def test_one_main_for_each_command_and_none_elsewhere():
-    mains = {path.relative_to(RESEARCH).as_posix() for path in RESEARCH.rglob("*.py") if "__main__" in path.read_text()}
-    assert mains == {f"{name}/__main__.py" for name in COMMANDS}
+    mains = {path.relative_to(RESEARCH).as_posix() for path in RESEARCH.rglob("*.py") if is_main(path.read_text())}
+    builds = {"attack/sanitize.py"}  # make sanitize: builds and runs others, so it cannot be one of them
+    assert mains == {f"{name}/__main__.py" for name in COMMANDS} | builds
+
+
+def is_main(source):
+    """Whether a module does something when it is run; what it only quotes does not count."""
+    parts = ast.parse(source).body
+    return any(isinstance(one, ast.If) and "__main__" in ast.unparse(one.test) for one in parts)
 
 
 def test_options_are_written_in_one_way():

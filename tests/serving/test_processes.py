@@ -32,11 +32,14 @@ def test_headers_that_do_not_end_are_hung_up_on(folder):
                 link.sendall(begun)
                 assert ended(link)
         with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as link:
-            link.sendall(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            assert link.recv(1 << 16).startswith(b"HTTP/1.1 200")
-            time.sleep(1)  # waiting for the next request has another limit
-            link.sendall(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\nGET /heal")
-            assert link.recv(1 << 16).startswith(b"HTTP/1.1 200")
+            for _ in range(2):
+                link.sendall(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n")
+                reply = b""
+                while not reply.endswith(b"}"):
+                    reply += link.recv(1 << 16)
+                assert reply.startswith(b"HTTP/1.1 200")
+                time.sleep(1)  # waiting for the next request has another limit
+            link.sendall(b"GET /heal")
             assert ended(link)
 
 
