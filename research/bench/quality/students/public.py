@@ -96,9 +96,9 @@ def per_byte(job: Job, search: Search, best: Settings, parts: Any, rows: Row, ke
     rank = max(*every, alone["teacher__factors"])
     fit, whole = search.fitted(*exponents), rg2_of({**alone, "teacher__factors": rank}, search).fit(parts.whole)
     discount = {"popularity_discount": alone["teacher__popularity_discount"]}
-    for width in [width for width in every if width <= fit.factors]:
+    for width in [width for width in every if width <= fit.rank]:
         tried = (model.set_params(**discount) for model in fit.path((width,), SHARES))
-        value, share = max((search.measure(model), model.regularization) for model in tried)
+        value, share = max((search.measure(model), model.share) for model in tried)
         model: RG2 = next(whole.path((width,), (share,))).set_params(**discount)
         rows[f"rg2 {width}"] = {"validation": value, **last_look(model, parts, fit=False)}
     keep()
