@@ -25,7 +25,7 @@ INCLUDED = {"changelog", "contributing", "security", "laboratory"}  # pages that
 TOCTREE = re.compile(r"```\{toctree\}\n(?::[^\n]*\n)*\n?(.*?)```", re.DOTALL)
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # Pages whose code is run by tests of their own, with a database or a server.
-ELSEWHERE = {"stores", "serving"}
+ELSEWHERE = {"stores", "serving", "spark", "spark_switching"}
 GPU = "gpu"
 
 
@@ -150,7 +150,7 @@ def test_commands_are_understood(line):
     """The command line knows every command and option that pages show."""
     from taylorank.cli.app import app
 
-    words = shlex.split(line.replace("\\\n", " "), comments=True)[1:]
+    words = shlex.split(re.split(r" >>? ", line.replace("\\\n", " "))[0], comments=True)[1:]
     app.parse_args(words, exit_on_error=False, print_error=False)
 
 

@@ -19,6 +19,8 @@ KINDS = {
     "neural": "Longer runs by gradients",
     "optimisers": "Optimisers",
     "paired": "Tests of models of several comparisons, two by two",
+    "students": "Students",
+    "records": "Attacks",
 }
 STAMPS = "commits.json"
 SHORT = 10  # digits of a commit
@@ -39,7 +41,8 @@ def made(name: str, places: Places) -> str:
 def _table(places: Places, folder: str) -> str:
     stamps = json.loads((places.records / STAMPS).read_text(encoding="utf-8"))
     rows = ["| record | written by | commit |", "|---|---|---|"]
-    for file in sorted((places.records / folder).glob("*.json")):
+    within = places.records if folder == places.records.name else places.records / folder
+    for file in sorted(file for file in within.glob("*.json") if file != places.records / STAMPS):
         record = json.loads(file.read_text(encoding="utf-8"))
         name = file.relative_to(places.records).as_posix()
         link = places.link(file).replace(places.name(file), file.name, 1)
@@ -64,7 +67,7 @@ def commit_of(record: dict[str, Any], stamp: str | None) -> str:
     >>> commit_of({"commit": "0123456789abcdef-dirty"}, None), commit_of({}, "fedcba9876")
     ('`0123456789` and changes', 'in `fedcba9876`')
     """
-    own = record.get("commit")
+    own = record.get("commit") or next((one.get("commit") for one in record.get("attacks", {}).values()), None)
     if own:
         return f"`{own[:SHORT]}`{' and changes' if own.endswith('-dirty') else ''}"
     return f"in `{stamp[:SHORT]}`" if stamp else "–"

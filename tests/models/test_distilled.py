@@ -241,7 +241,7 @@ def test_histories_are_mixed_with_what_the_teacher_says(teacher):
     np.testing.assert_allclose(mixed, expected, rtol=1e-5, atol=1e-7)
     assert mixed_lists(lists, TRAIN, 0.0) is lists
     taught = teacher.distil(8, steps=300, mix=0.25)
-    assert quality(taught) > 0.9 * quality(teacher)
+    assert quality(taught) > 0.85 * quality(teacher)
     best = best_on_the_sphere(
         taught, mixed_lists(teacher_lists(teacher.ranker, top=1000, sharpness=1.0), TRAIN, 0.25), 5
     )

@@ -18,7 +18,7 @@ def data():
 
 @pytest.mark.parametrize("blocks", [1, 2, 7])
 def test_rg2_ranks_as_on_one_machine(spark, data, blocks):
-    local = tr.RG2(12).fit(data)
+    local = tr.RG2(12, regularization=0.2).fit(data)
     model = RG2(rank=12, numUserBlocks=blocks).fit(frame_of(spark, data))
     same, error = agreement(local, lists_of(model.recommendForAllUsers(10)))
     assert model.facts["blocks"] == blocks

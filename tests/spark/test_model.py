@@ -27,7 +27,7 @@ def local(model):
 
 
 def test_the_local_model_is_the_one_of_one_machine(parts, local, tmp_path):
-    reference = tr.RG2(10).fit(parts[0])
+    reference = tr.RG2(10, regularization=0.2).fit(parts[0])
     assert local.seen == parts[0].select(np.ones(parts[0].nnz, bool), "all") or local.seen.nnz == parts[0].nnz
     users = parts[0].user_ids[:50]
     np.testing.assert_allclose(local.recommend(users, n=5)[1], reference.recommend(users, n=5)[1], rtol=1e-4)
@@ -145,7 +145,7 @@ def test_evaluation_warns_of_pairs_that_were_seen(spark, parts, model):
 
 
 def test_the_path_needs_no_fit(spark, parts, model):
-    local = tr.RG2(10).fit(parts[0])
+    local = tr.RG2(10, regularization=0.2).fit(parts[0])
     found = {(m.getRank(), m.getRegParam()): m for m in model.path([3, 10], [0.0, 0.3])}
     assert len(found) == 4
     for (rank, share), one in found.items():
@@ -161,7 +161,7 @@ def test_tune_fits_once_and_finds_the_best_of_the_path(spark, parts):
     found = tune(RG2(rank=12), frame_of(spark, parts[0]), frame_of(spark, parts[1]), metric="ndcg@5", ranks=[3, 6, 12])
     assert found.fits == 1
     assert len(found.trials) == 15
-    local = tr.RG2(12).fit(parts[0])
+    local = tr.RG2(12, regularization=0.2).fit(parts[0])
     known = {
         (m.factors, m.regularization): tr.evaluate(m, parts[1], k=5, metrics="ndcg")["ndcg@5"]
         for m in local.path([3, 6, 12])
@@ -184,7 +184,10 @@ def test_a_model_comes_back_from_its_files(spark, parts, model, tmp_path):
 
 
 def test_a_local_model_can_be_applied(spark, parts):
-    for local, kind in ((tr.RG2(6).fit(parts[0]), RG2Model), (tr.WRMF(6, iterations=2).fit(parts[0]), FactorsModel)):
+    for local, kind in (
+        (tr.RG2(6, regularization=0.2).fit(parts[0]), RG2Model),
+        (tr.WRMF(6, iterations=2).fit(parts[0]), FactorsModel),
+    ):
         applied = from_local(local, spark)
         assert type(applied) is kind
         assert agreement(local, lists_of(applied.recommendForAllUsers(5)), 5)[0] > 0.99

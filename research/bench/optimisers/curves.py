@@ -44,7 +44,13 @@ class Study:
 
     def closed(self, **more: Any) -> RG2:
         """Return RG² as the study has it, unfitted."""
-        given = {"regularization": self.regularization, "random_state": self.seed, **self.params.get("rg2", {})}
+        exponents = {"proposal_exponent": 0.6, "context_exponent": 1.2}  # those of the loss
+        given = {
+            **exponents,
+            "regularization": self.regularization,
+            "random_state": self.seed,
+            **self.params.get("rg2", {}),
+        }
         return RG2(self.factors, **given, **more)
 
     def objective(self) -> RG2Objective:

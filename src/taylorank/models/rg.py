@@ -263,9 +263,12 @@ class RGFamily(Factors):
         return _probabilities(self._learned("proposal_"), ItemVectors(self.item_factors), self.user_factors[users])
 
     def path(
-        self, factors: Sequence[int] | None = None, regularization: Sequence[float] = (0.0, 0.1, 0.2, 0.3, 0.4)
+        self, factors: Sequence[int] | None = None, regularization: Sequence[float | None] = (0.0, 0.1, 0.2, 0.3, 0.4)
     ) -> Iterator[Self]:
-        """Yield the fitted model for every K of `factors` and every value of `regularization`, without refitting."""
+        """Yield the fitted model for every K of `factors` and every value of `regularization`, without refitting.
+
+        None among the values stands for the model's own.
+        """
         self._check_learned("item_factors_")
         path: SpectralPath | None = self.__dict__.get("path_")
         if path is None and self.solver == "spectral":
@@ -277,7 +280,7 @@ class RGFamily(Factors):
             raise ParameterError("ALS gives one model, not a path", 'fit with solver="spectral"')
         has_other_users = not self._trained_on.is_of(self.seen)  # after fold_in
         for count in (self.rank,) if factors is None else factors:
-            for share in regularization:
+            for share in (self.share if one is None else one for one in regularization):
                 self._check_regularization(share)
                 model = copy.copy(self).set_params(factors=int(count), regularization=float(share))
                 model.penalty_ = path.penalty(share)

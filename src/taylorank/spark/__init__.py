@@ -2,7 +2,7 @@
 
 >>> from taylorank import spark
 >>> sorted(spark.__all__)[:3]
-['IALS', 'IALSModel', 'RG2']
+['FactorsModel', 'IALS', 'IALSModel']
 """
 
 import importlib

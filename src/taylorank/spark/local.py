@@ -133,7 +133,8 @@ def _parts(model: Any) -> tuple[Any, dict[str, Any], dict[str, Any], NDArray[np.
     path: SpectralPath | None = model.__dict__.get("path_") if isinstance(model, RG2) else None
     if path is not None and path.plain_weight is None and path.svd.left.shape[0] == len(model.users):
         per_user, per_item = path._scales
-        settings = {name: getattr(model, own) for own, name in OF_RG2.items()}
+        own = {**model.get_params(deep=False), "factors": model.rank, "regularization": model.share}
+        settings = {name: own[ours] for ours, name in OF_RG2.items()}
         arrays = {"vectors": np.asarray(path.svd.right * per_item[:, None]), "proposal": np.asarray(model.proposal_)}
         facts = {
             "model": "RG2",

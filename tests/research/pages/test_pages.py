@@ -24,7 +24,7 @@ def test_the_committed_page_says_what_the_records_hold(name):
 def test_papers_are_named_as_a_reader_knows_them():
     """By authors and year, in pages and records alike, never by the number of a file."""
     for path in (*HERE.docs.rglob("*.md"), *HERE.records.rglob("*.json")):
-        found = re.search(r"(?<![\d.,_])00[0-9](?![\d.,])", path.read_text(encoding="utf-8"))
+        found = re.search(r"(?<![\w.,])00[0-9](?![\w.,])", path.read_text(encoding="utf-8"))
         assert found is None, path
 
 

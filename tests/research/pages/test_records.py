@@ -15,7 +15,7 @@ def test_every_record_is_listed_once():
     files = [path for path in HERE.records.rglob("*.json") if path.name != STAMPS]
     assert {path.parent.name for path in files} == set(KINDS)
     for path in files:
-        assert PAGE.count(f"](../research/records/{path.parent.name}/{path.name})") == 1, path
+        assert PAGE.count(f"](../research/records/{path.relative_to(HERE.records).as_posix()})") == 1, path
 
 
 def test_every_record_has_a_commit_or_the_one_it_is_in():

@@ -54,7 +54,7 @@ def test_losses_are_counted(record):
 def test_a_wrong_name_is_refused_and_a_set_that_is_not_here_left_out(monkeypatch):
     with pytest.raises(ParameterError, match="no data set 'ml-9m'"):
         fit_best.run(sets="ml-9m")
-    monkeypatch.setattr(fit_best, "parts_of", lambda name: (_ for _ in ()).throw(DataError("it is not here")))
+    monkeypatch.setattr(fit_best, "parts_of", lambda *of: (_ for _ in ()).throw(DataError("it is not here")))
     said = []
     assert fit_best.run(sets="ml-1m", log_line=said.append)["sets"] == {}
     assert said == ["ml-1m: left out, it is not here"]
