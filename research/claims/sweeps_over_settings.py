@@ -75,8 +75,8 @@ def ranks(seed: int, *, penalty: float = 0.0, interactions: int = 9000) -> Numbe
     """Training loss and expected NDCG by rank, all from one fit."""
     train, test = parts(seed, interactions=interactions)
     counts = [1, 2, 4, 8, 16, 32, 64, 128]
-    settings = {"regularization": 0.2, "proposal_exponent": 0.6, "context_exponent": 1.2}
-    model = RG2(max(counts), tolerance=1e-4, **settings).fit(train)
+    exponents = {"proposal_exponent": 0.6, "context_exponent": 1.2}
+    model = RG2(max(counts), tolerance=1e-4, **exponents).fit(train)  # type: ignore[arg-type]
     objective = model._objective(train)
     quality, losses = [], []
     for one in model.path(counts, (penalty,)):
