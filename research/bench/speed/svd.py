@@ -96,7 +96,7 @@ def filtered(matrix: CentredMatrix, count: int) -> Triplets:
 
 
 def subspace(matrix: CentredMatrix, count: int) -> Triplets:
-    """Randomized subspace iteration with an eighth more columns than wanted, as many as `filtered` has."""
+    """Randomized subspace iteration with an eighth more columns than wanted."""
     width = min(count + max(16, count // 8), matrix.shape[1])
     noise = np.random.default_rng(0).standard_normal((matrix.shape[1], width))
     block = orthonormal(noise.astype(matrix.left.dtype))
