@@ -115,7 +115,7 @@ BENCHMARKS = {
     "beyond-softmax": Benchmark(
         "quality.beyond_softmax",
         "BSL, PSL and SL@K on a published split, beside published rows.",
-        "gowalla-train.npz gowalla-test.npz --json beyond_softmax.json",
+        ".carry/students --json beyond_softmax.json",
     ),
     "convergence": Benchmark(
         "optimisers.convergence",

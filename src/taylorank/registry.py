@@ -5,7 +5,8 @@ from __future__ import annotations
 from taylorank import losses
 from taylorank.errors import ParameterError
 from taylorank.models.distilled import Distilled
-from taylorank.models.item_based import EASE, ItemKNN
+from taylorank.models.ease import EASE
+from taylorank.models.item_based import ItemKNN
 from taylorank.models.popularity import Popularity
 from taylorank.models.recommender import Recommender
 from taylorank.models.rg import RG2, RGX

@@ -14,5 +14,6 @@ CLOSED_FORM = [name for name in MODELS if name not in ("neural", "distilled")]
 def small(name: str, **others):
     """The model called `name`, small enough for tests; parameters it does not have are left out."""
     kind = MODELS[name]
-    wanted = {"factors": 4, "neighbours": 12, "iterations": 4, "epochs": 3, **others}
+    neighbours = None if name == "ease" else 12
+    wanted = {"factors": 4, "neighbours": neighbours, "iterations": 4, "epochs": 3, **others}
     return kind(**{key: value for key, value in wanted.items() if key in inspect.signature(kind).parameters})

@@ -91,8 +91,6 @@ BAD_PARAMETERS = {
     "top": [*BAD_COUNTS, None],
     "sharpness": BAD_NUMBERS,
     "bias": ["yes", None, 2],
-    "normalize": ["yes", None, 2],
-    "mix": [*BAD_NUMBERS, 1.5],
     "steps": BAD_COUNTS,
 }
 

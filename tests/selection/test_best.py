@@ -231,7 +231,7 @@ def test_an_interruption_before_there_is_anything_is_one(data, monkeypatch):
 
 def test_ease_is_left_out_where_memory_or_time_do_not_allow_it(data, monkeypatch):
     _interrupted(monkeypatch, tr.Distilled, 1)
-    monkeypatch.setattr("taylorank.models.item_based.available_memory", lambda: 1000)
+    monkeypatch.setattr("taylorank.models.ease.available_memory", lambda: 1000)
     selection = tr.fit_best(data, seconds=LONG, quiet=True).selection_
     ease = next(one for one in selection.candidates if one.name == "EASE")
     assert ease.value is None

@@ -2,13 +2,16 @@
 
 Of each user's interactions the last fifth is the test part where times or an order are known, else a random fifth, or
 the published test part. `fit_best` and the rivals see the rest alone and hold back their own validation data from it in
-the same way. RG², EASE, iALS and a student of the tuned RG² have `times` · S seconds each, the last fit included. Every
-model is measured on the test part once. The loss is against the rival with the highest value on the test part, which
-favours the rivals: nobody could have chosen it before. The file keeps each data set as soon as it is done; the same
-command goes on from there. Where others use the machine too, `--clock cpu` counts the seconds of the processor over the
-number of its cores in the place of those of the clock, for `fit_best` and the rivals alike.
+the same way. RG², EASE (of all items and of few neighbours), iALS and a student of the tuned RG² have `times` · S
+seconds each, the last fit included. Every model is measured on the test part once. The loss is against the rival with
+the highest value on the test part, which favours the rivals: nobody could have chosen it before. The file keeps each
+data set as soon as it is done; the same command goes on from there. Where others use the machine too, `--clock cpu`
+counts the seconds of the processor over the number of its cores in the place of those of the clock. `--only` measures
+one side, so that the rivals may have a faster machine: the file says which each side had.
 
-    python -m research.bench fit-best --json research/records/bench/fit_best.json
+    python -m research.bench fit-best --only rivals --times 1 --json out/rivals-ml-1m.json --sets ml-1m
+    python -m research.bench fit-best --only fit_best --times 1 --json out/own.json
+    python -m research.bench fit-best --join out --times 1 --json research/records/bench/fit_best.json
 """
 
 from __future__ import annotations
@@ -30,12 +33,14 @@ from taylorank.models import EASE, IALS, RG2, Distilled
 from taylorank.models.recommender import Recommender
 from taylorank.ranking import evaluate
 from taylorank.selection import SPACES, Choice, Tuning, fit_best, hold_back, tune
-from taylorank.selection.costs import ease_seconds
+from taylorank.selection.costs import ease_seconds, local_ease_seconds
+from taylorank.torch_extra import torch_device
 
 METRIC = "ndcg@10"
 TOLERATED = 0.02  # the share of the best value that may be lost
 RIVALS = ("RG2", "EASE", "IALS", "Distilled")
 STUDENTS = Choice((64, 128, 256))
+NEIGHBOURS = Choice((None, 64, 256, 512))  # of EASE
 CLEANINGS = {
     "ml-100k": "paper",
     "ml-1m": "paper",
@@ -61,6 +66,8 @@ def run(
     rivals: str = ",".join(RIVALS),
     parts: Path | None = None,
     clock: Literal["wall", "cpu"] = "wall",
+    only: Literal["both", "fit_best", "rivals"] = "both",
+    join: str = "",
     again: bool = False,
     quick: bool = False,
     file: Path | None = None,
@@ -83,27 +90,41 @@ def run(
         A folder with NAME-train.npz and NAME-test.npz in the place of the data sets.
     clock
         What seconds are: of the clock, or of the processor over its cores.
+    only
+        The side to measure.
+    join
+        A folder with files of other runs, whose rows are taken, and nothing measured.
     again
-        Measure fit_best again on the sets of the file, beside the rivals that it has.
+        Measure on the sets of the file again what `only` says.
     quick
         Planted data, and seconds that allow little: does it run at all?
     """
-    machine = describe_machine()
     settings: Row = {"seconds": 0.5 if quick else seconds, "times": 2.0 if quick else times, "clock": clock}
     names = ["planted"] if quick else sets.split(",")
     unknown = [name for name in names if name not in CLEANINGS and not quick]
     if unknown:
         raise ParameterError(f"no data set {unknown[0]!r} in this benchmark", f"choose from {', '.join(CLEANINGS)}")
-    record: Row = {"benchmark": "fit-best", "metric": METRIC, **settings, "machine": machine, "sets": {}}
-    record["sets"] = _kept(file, settings)
-    missing = [name for name in names if again or name not in record["sets"]]
-    for name, train, test in _present(missing, parts, log_line):
-        known = record["sets"].get(name, {}).get("rivals")
-        with _counting(clock):
-            record["sets"][name] = measure(train, test, settings, names=rivals.split(","), known=known)
-        log_line(line_of(name, record["sets"][name]))
+    rows = _kept(file, settings)
+    for other in sorted(Path(join).glob("*.json")) if join else ():
+        for name, row in _kept(other, settings).items():
+            rows[name] = with_loss({**rows.get(name, {}), **row})
+    record: Row = {"benchmark": "fit-best", "metric": METRIC, **settings, "machine": describe_machine(), "sets": rows}
+
+    def keep() -> None:
         if file is not None:
             write_json(file, {**provenance(command), **record})
+
+    sides = ("fit_best", "rivals") if only == "both" else (only,)
+    missing = [name for name in names if again or any(side not in rows.get(name, {}) for side in sides)]
+    for name, train, test in _present([] if join else missing, parts, log_line):
+        wanted = [side for side in sides if again or side not in rows.get(name, {})]
+        with _counting(clock):
+            found = measure(train, test, settings, sides=wanted, names=rivals.split(","))
+        rows[name] = with_loss({**rows.get(name, {}), **found})
+        log_line(line_of(name, rows[name]))
+        keep()
+    if join:
+        keep()
     return record
 
 
@@ -159,23 +180,37 @@ def parts_of(name: str, folder: Path | None = None) -> tuple[Interactions, Inter
 
 
 def measure(
-    train: Interactions, test: Interactions, settings: Row, *, names: Sequence[str], known: dict[str, Row] | None = None
+    train: Interactions, test: Interactions, settings: Row, *, sides: Sequence[str], names: Sequence[str]
 ) -> Row:
-    """Return what `fit_best` and its rivals reach on test data, and what each took; rivals that are known stay."""
-    began = time.perf_counter()
-    model = fit_best(train, seconds=settings["seconds"], metric=METRIC, quiet=True)
-    spent = time.perf_counter() - began
-    selection = vars(model)["selection_"]
-    own = {"test": _value(model, test), "seconds": round(spent, 1), **selection.to_dict()}
-    rivals = known or _rivals(train, test, names, seconds=settings["times"] * settings["seconds"])
-    best = max((row["test"] for row in rivals.values() if row["test"] is not None), default=None)
-    return {
-        "data": str(train).split("\n", 1)[0],
-        "held back": selection.held_back,
-        "fit_best": own,
-        "rivals": rivals,
-        "loss": None if not best else round(1 - own["test"] / best, 4),
-    }
+    """Return what `fit_best` and its rivals reach on test data, or one of them, what each took, and on what machine."""
+    row: Row = {"data": str(train).split("\n", 1)[0]}
+    if "fit_best" in sides:
+        began = time.perf_counter()
+        model = fit_best(train, seconds=settings["seconds"], metric=METRIC, quiet=True)
+        spent = time.perf_counter() - began
+        selection = vars(model)["selection_"]
+        row["held back"] = selection.held_back
+        row["fit_best"] = {"test": _value(model, test), "seconds": round(spent, 1), **selection.to_dict()}
+        row["machine of fit_best"] = _machine()
+    if "rivals" in sides:
+        row["rivals"] = _rivals(train, test, names, seconds=settings["times"] * settings["seconds"])
+        row["machine of rivals"] = _machine()
+    return row
+
+
+def _machine() -> str:
+    """The cores that this process may use, and the GPU if models are fitted there."""
+    on_gpu = torch_device("auto") is not None
+    machine = describe_machine()
+    cores = f"{len(os.sched_getaffinity(0))} cores of {machine['cpu']}"
+    return f"{machine.get('gpu', 'CUDA')}, {cores}" if on_gpu else cores
+
+
+def with_loss(row: Row) -> Row:
+    """Add the share that `fit_best` loses to the best rival; None if either side is missing."""
+    values = [rival["test"] for rival in row.get("rivals", {}).values() if rival["test"] is not None]
+    loss = round(1 - row["fit_best"]["test"] / max(values), 4) if "fit_best" in row and any(values) else None
+    return {**row, "loss": loss}
 
 
 def _rivals(train: Interactions, test: Interactions, names: Sequence[str], *, seconds: float) -> dict[str, Row]:
@@ -186,10 +221,11 @@ def _rivals(train: Interactions, test: Interactions, names: Sequence[str], *, se
     teacher: Any = RG2(1024)
     for name in names:
         try:
-            if name == "EASE":
-                _check_ease(train, seconds)
             model: Recommender = {"RG2": RG2(), "EASE": EASE(), "IALS": IALS(), "Distilled": Distilled(teacher)}[name]
             space = {"factors": STUDENTS, **SPACES["distilled"]} if name == "Distilled" else None
+            if name == "EASE":
+                neighbours = _neighbours(train, seconds)
+                space, model = {**SPACES["ease"], "neighbours": neighbours}, EASE(neighbours=neighbours.values[0])
             found = tune(model, *parts, metric=METRIC, seconds=seconds, refit=True, space=space)
             rows[name] = _row(found, test)
         except (TaylorankError, MemoryError) as error:
@@ -200,10 +236,16 @@ def _rivals(train: Interactions, test: Interactions, names: Sequence[str], *, se
     return rows
 
 
-def _check_ease(train: Interactions, seconds: float) -> None:
-    needed = ease_seconds(train, train.nnz, device="auto")
-    if 2 * needed > seconds:
-        raise ParameterError(f"a fit takes about {needed:.0f} s, and another to all data", "give more --seconds")
+def _neighbours(train: Interactions, seconds: float) -> Choice:
+    """Those of EASE that the seconds pay two fits of."""
+    whole = ease_seconds(train, train.nnz, device="auto")
+    few = {k: local_ease_seconds(train, k, device="auto") for k in NEIGHBOURS.values if k is not None}
+    paid = [k for k in NEIGHBOURS.values if 2 * (whole if k is None else few[k]) <= seconds]
+    if not paid:
+        raise ParameterError(
+            f"a fit takes about {min(few.values()):.0f} s, and another to all data", "give more --seconds"
+        )
+    return Choice(tuple(paid))
 
 
 def _row(found: Tuning, test: Interactions) -> Row:
@@ -223,10 +265,11 @@ def _value(model: Recommender, test: Interactions) -> float:
 
 def line_of(name: str, row: Row) -> str:
     """Return a line of the table."""
-    own, rivals = row["fit_best"], row["rivals"]
+    own, rivals = row.get("fit_best"), row.get("rivals", {})
+    first = f"{own['chosen']} {own['test']:.4f} in {own['seconds']:.0f} s" if own else "fit_best not measured"
     others = ", ".join(f"{rival} {_shown(one['test'])}" for rival, one in rivals.items())
     loss = "nothing to compare with" if row["loss"] is None else f"loses {100 * row['loss']:.1f} % to the best of them"
-    return f"{name}: {own['chosen']} {own['test']:.4f} in {own['seconds']:.0f} s; {others}; {loss}"
+    return "; ".join(part for part in (f"{name}: {first}", others, loss) if part)
 
 
 def _shown(value: float | None) -> str:

@@ -73,6 +73,10 @@ class Backbone(nn.Module, ABC):
     def encode(self) -> Encoded:
         """Compute what a step shares and return the functions from numbers to vectors."""
 
+    def encode_to_rank(self) -> Encoded:
+        """Return the functions to the vectors that rank: those of training, unless a backbone says otherwise."""
+        return self.encode()
+
     @abstractmethod
     def project_to_unit_ball(self) -> None:
         """Shorten every embedding that is longer than 1 to length 1."""

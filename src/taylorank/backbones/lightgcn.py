@@ -24,6 +24,10 @@ class LightGCN(Backbone):
     N(0, std²) at first. `encode` propagates all M + N vectors once; its cost is L sparse products, and as many for
     the gradient. Users and items without interactions keep E / (L + 1).
 
+    `ranks_by="dot"` with cosines: trained by cosines, ranked by P_x · Q_y. Draws from the batch push items off by
+    their popularity; cosines then rank without it, and the lengths of Q, which grow with it from a small `std`, bring
+    it back.
+
     >>> data = Interactions.from_arrays(["ann", "ann", "bob"], ["tea", "milk", "tea"])
     >>> encoded = LightGCN.build(data, factors=4, layers=2).encode()
     >>> encoded.scores(torch.tensor([0, 1])).shape
@@ -40,16 +44,20 @@ class LightGCN(Backbone):
         layers: int = 3,
         similarity: Literal["dot", "cosine"] = "dot",
         temperature: float = 1.0,
+        ranks_by: Literal["similarity", "dot"] = "similarity",
         std: float = 0.1,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__(n_users=n_users, n_items=n_items, factors=factors)
+        if ranks_by not in ("similarity", "dot"):
+            raise ParameterError(f"ranks_by={ranks_by!r} is unknown", "choose similarity or dot")
         if (graph.n_rows, graph.n_columns) != (n_users, n_items):
             raise ParameterError(
                 f"the graph is {graph.n_rows} × {graph.n_columns} and the model {n_users} × {n_items}",
                 "give the training data's users × items",
             )
         self.similarity = Similarity(similarity, temperature)
+        self.ranks_by = ranks_by
         self.layers = check_whole(layers, "layers", least=0)
         self.graph = Graph(graph)
         self.embeddings = normal(n_users + n_items, factors, std=std, generator=seeded(generator))
@@ -61,9 +69,16 @@ class LightGCN(Backbone):
 
     def encode(self) -> Encoded:
         """Propagate once."""
+        return self._encoded(self.similarity)
+
+    def encode_to_rank(self) -> Encoded:
+        """Propagate once; by inner products where they rank."""
+        return self._encoded(Similarity() if self.ranks_by == "dot" else self.similarity)
+
+    def _encoded(self, similarity: Similarity) -> Encoded:
         vectors = self.graph.propagate(self.embeddings, self.layers)
         users, items = vectors[: self.n_users], vectors[self.n_users :]
-        users, items = self.similarity.query(users), self.similarity.item(items)
+        users, items = similarity.query(users), similarity.item(items)
         return Encoded(
             lambda contexts: functional.embedding(contexts, users),
             lambda columns=None: items if columns is None else functional.embedding(columns, items),

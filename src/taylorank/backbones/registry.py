@@ -57,7 +57,7 @@ _LIST = (
         "o_xy = P_x · Q_y,  [P; Q] = (E + A E + … + A^L E) / (L + 1)",
         "He et al. 2020",
         "lightgcn:LightGCN",
-        options={"layers": 3, "std": 0.1},
+        options={"layers": 3, "ranks_by": "similarity", "std": 0.1},
         begins_at_factors=True,
     ),
     RegisteredBackbone(

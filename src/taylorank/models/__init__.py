@@ -1,9 +1,10 @@
 """What users fit."""
 
 from taylorank.models.distilled import Distilled
+from taylorank.models.ease import EASE
 from taylorank.models.factor import FactorModel
 from taylorank.models.fitting import FitProgress
-from taylorank.models.item_based import EASE, ItemKNN
+from taylorank.models.item_based import ItemKNN
 from taylorank.models.popularity import Popularity
 from taylorank.models.recommender import Recommender
 from taylorank.models.rg import RG2, RGX

@@ -23,11 +23,11 @@ from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
 from taylorank.models.rg import RG2
 from taylorank.models.student_descent import Descent
-from taylorank.models.student_fold_in import StudentFoldIn, typical_length
+from taylorank.models.student_fold_in import StudentFoldIn
 from taylorank.models.student_plan import Plan, settled_steps, user_weights
 from taylorank.models.student_start import student_start
 from taylorank.models.teacher import fitted_teacher, from_settled, settled_teacher, unfitted, without_users
-from taylorank.models.teacher_lists import history_lists, mixed_lists, teacher_lists
+from taylorank.models.teacher_lists import history_lists, teacher_lists
 from taylorank.progress import Show, narrated_fit
 from taylorank.ranking import Ranker, Vectors
 from taylorank.ranking.explanation import contributions_of
@@ -59,10 +59,6 @@ class Distilled(FactorModel, Recommender):
         T. At least 0.03.
     bias
         Whether items have a bias b_y.
-    normalize
-        False: vectors of any length, inner products in place of cosines.
-    mix
-        m in [0, 1]: π = (1 − m) π of the teacher + m r_xy / I_x, what the users did themselves.
     context_exponent
         ρ: users weigh n_x^ρ, n_x being how many items they have.
     epochs, batch_size, learning_rate
@@ -94,8 +90,6 @@ class Distilled(FactorModel, Recommender):
     sharpness: float = 1.0
     temperature: float = 0.1
     bias: bool = True
-    normalize: bool = True
-    mix: float = 0.0
     context_exponent: float = 0.5
     epochs: int = 20
     steps: int | None = None
@@ -177,22 +171,17 @@ class Distilled(FactorModel, Recommender):
         check_number(self.sharpness, "sharpness", least=0.0)
         check_number(self.temperature, "temperature", least=LEAST_TEMPERATURE)
         check_number(self.context_exponent, "context_exponent", least=0.0)
-        check_number(self.mix, "mix", least=0.0)
-        if self.mix > 1:
-            raise ParameterError(f"mix={self.mix} is above 1", "give a share, such as 0.2")
         check_whole(self.batch_size, "batch_size")
         if self.steps is not None:
             check_whole(self.steps, "steps")
-        for name in ("bias", "normalize"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ParameterError(f"{name}={getattr(self, name)!r} is not True or False", "give one of them")
+        if not isinstance(self.bias, bool | np.bool_):
+            raise ParameterError(f"bias={self.bias!r} is not True or False", "give one of them")
         if self.learning_rate == 0:
             raise ParameterError("learning_rate=0 teaches nothing", "give a number > 0, such as 0.01")
 
     def _teach(self, teacher: Any, monitor: FitMonitor) -> None:
         device = "cuda" if uses_cuda(self.device) else "cpu"
         lists = teacher_lists(ranker_of(teacher), top=self.top, sharpness=self.sharpness, device=device)
-        lists = mixed_lists(lists, self.train_, self.mix)
         start = student_start(teacher, lists, factors=self.factors, random_state=self.random_state)
         if not lists.nnz:  # nobody has a history that tells items apart: the popular items are all there is
             self.user_factors_, self.item_factors_ = np.zeros_like(start[0]), start[1]
@@ -234,7 +223,6 @@ class Distilled(FactorModel, Recommender):
             weights,
             temperature=self.temperature,
             bias=self.bias,
-            normalize=self.normalize,
             learning_rate=self.learning_rate,
             batch=batch,
             epochs=epochs,
@@ -256,7 +244,6 @@ class Distilled(FactorModel, Recommender):
             temperature=self.temperature,
             popularity=self.item_popularity,
             lists=history_lists if teacher is None else self._lists_of,
-            length=None if self.normalize else typical_length(self.item_factors),
         )
         return self._ranker_with(
             vectors=Vectors(
@@ -276,8 +263,7 @@ class Distilled(FactorModel, Recommender):
     def _lists_of(self, histories: Interactions) -> Any:
         """What the teacher says of new users."""
         folded = ranker_of(self.teacher_).for_histories(histories)
-        lists = teacher_lists(folded, top=self.top, sharpness=self.sharpness)
-        return mixed_lists(lists, folded.seen, self.mix)
+        return teacher_lists(folded, top=self.top, sharpness=self.sharpness)
 
     def save(
         self,

@@ -57,7 +57,6 @@ def _plan(batch: int, items: int) -> Plan:
         ones,
         temperature=0.1,
         bias=True,
-        normalize=True,
         learning_rate=0.01,
         batch=batch,
         epochs=1 + PROBE_STEPS,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,14 +12,11 @@ from taylorank.models.student_plan import DECAYS, EPSILON, Plan
 from taylorank.ranking.rows import take_rows
 
 Singles = NDArray[np.float32]
-BELOW = 40.0  # the best score may lie so far below what is taken off: e^−40 is no 0 in single precision
 LONGEST = 512  # steps after which a moment has lost all weight: 0.9^512 ≈ 4e-24
 
 
 class Descent:
     """Adam on the directions of all users and items and on the biases of the items, one batch of users at a time.
-
-    Without `plan.normalize` on the vectors themselves.
 
     A user who is not in the batch has a gradient of 0 and moves on by momentum. That is done when the user comes up
     again, all missed steps at once: Σ_t rate_t β₁^t m / √(β₂^t s) is one number per user times m / √s.
@@ -59,14 +54,10 @@ class Descent:
         return users, self.items.unit.copy(), self.biases.copy()
 
     def _move(self, raw: Singles, unit: Singles, gradient: Singles, moments: tuple[Singles, Singles]) -> None:
-        """One step of raw vectors, along the sphere or in all of space, and what they are afterwards."""
+        """One step of raw vectors along the sphere, and what they are afterwards."""
         rate = self.plan.rates[self.step]
-        if self.plan.normalize:
-            epsilon = EPSILON * np.sqrt(1 - DECAYS[1] ** self.step)
-            unit_adam(raw, unit, gradient, moments, rate=rate, epsilon=epsilon, decays=DECAYS)
-        else:
-            _adam(raw, gradient, moments, rate)
-            unit[...] = raw
+        epsilon = EPSILON * np.sqrt(1 - DECAYS[1] ** self.step)
+        unit_adam(raw, unit, gradient, moments, rate=rate, epsilon=epsilon, decays=DECAYS)
 
     def _note_step(self, batch: NDArray[np.int64], rate: float) -> None:
         start = max(0, self.step - LONGEST)
@@ -78,7 +69,7 @@ class Descent:
         """Raw vectors and directions of these users after the steps that they missed."""
         w, _, m, s = (array[rows] for array in self.users.arrays)
         w -= self._missed[self._last[rows], None].astype(np.float32) * m / (np.sqrt(s) + np.float32(EPSILON))
-        return w, w / np.linalg.norm(w, axis=1, keepdims=True) if self.plan.normalize else w.copy()
+        return w, w / np.linalg.norm(w, axis=1, keepdims=True)
 
     def _caught_up(self, batch: NDArray[np.int64]) -> tuple[Singles, tuple[Singles, Singles], Singles]:
         """Directions, moments and raw vectors of the batch before this step."""
@@ -114,8 +105,8 @@ def gradients(
     lists = take_rows(plan.lists, batch)
     wanted, aimed_biases = _split(gather_sum(lists, _joined(items, biases)))  # Σ_y π_xy v_y and Σ_y π_xy b_y
     aimed = scale * np.einsum("xk,xk->x", users, wanted) + aimed_biases
-    most = score_bounds(users, items, biases, aimed, scale=scale, normalize=plan.normalize)
-    offsets = (-most).astype(np.float32)
+    most = scale + float(biases.max())  # no score is above it
+    offsets = np.full(len(users), -most, dtype=np.float32)
     totals, sums = softmax_sums(users, items, row_offsets=offsets, column_offsets=biases, scale=scale)
     if not (np.isfinite(totals).all() and totals.all()):
         raise TaylorankError("the student's scores overflow", "raise temperature or lower learning_rate")
@@ -127,23 +118,6 @@ def gradients(
     by_item = CSR(lists.indptr, lists.indices, _per_entry(lists, weights), lists.n_columns).transpose()
     listed, shares = _split(gather_sum(by_item, _joined(users, np.ones(len(users), dtype=np.float32))))
     return float(weights @ (logs - offsets - aimed)), by_users, scale * (sums - listed), chances - shares
-
-
-def score_bounds(
-    users: NDArray[Any], items: Singles, biases: Singles, aimed: NDArray[Any], *, scale: float, normalize: bool
-) -> NDArray[np.float64]:
-    """Return for each user what is taken off its scores before the exponential, so that nothing over- or underflows.
-
-    No score of unit vectors is above 1/T + max b. Of others none is above ‖u‖ max ‖v‖ / T + max b, which can be far
-    above all of them; but the best is no less than `aimed`, the mean score of the user's list.
-    """
-    top = float(biases.max())
-    if normalize:
-        return np.full(len(users), scale + top)
-    norms = np.sqrt(np.einsum("xk,xk->x", users, users, dtype=np.float64))
-    longest = np.sqrt(float(np.einsum("yk,yk->y", items, items).max()))
-    bounds: NDArray[np.float64] = np.minimum(scale * norms * longest + top, aimed + BELOW)
-    return bounds
 
 
 def _per_entry(lists: CSR, weights: Singles) -> Singles:

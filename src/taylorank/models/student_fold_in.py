@@ -1,6 +1,6 @@
 """The vector of a new user for a student's given items: the minimum of the loss of training, by Newton steps.
 
-    f(u) = log Σ_j e^(u·v_j / T + b_j) − Σ_y π_y u·v_y / T   over ‖u‖ = 1, or over all u where vectors are not unit
+    f(u) = log Σ_j e^(u·v_j / T + b_j) − Σ_y π_y u·v_y / T   over ‖u‖ = 1
 
 Each step passes once over all items, which gives f and its gradient exactly. The second derivative is Cov_p(v) / T²
 under p = softmax(u·v / T + b); a covariance over all items would cost N K² for each user, so the items outside the
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import SoftmaxColumns, gather_sum, gram, softmax_sums
-from taylorank.models.student_descent import score_bounds
 from taylorank.ranking.rows import take_rows
 
 Doubles = NDArray[np.float64]
@@ -41,7 +40,6 @@ class StudentFoldIn:
     temperature: float
     popularity: NDArray[np.float64]
     lists: Callable[[Interactions], CSR]
-    length: float | None = None  # of u at the start where vectors are not unit
 
     def rows(self, histories: Interactions) -> NDArray[np.float32]:
         """Return u of each user, (B, K); 0 for one without history."""
@@ -66,15 +64,14 @@ class StudentFoldIn:
         """Newton steps of all rows together; a row that is near its minimum rests."""
         wanted = gather_sum(lists, self.items).astype(np.float64)  # Σ_y π_y v_y, (B, K)
         own = wanted - self._popular[0]  # what distinguishes the user
-        best = _unit(np.where(np.abs(own).max(axis=1, keepdims=True) > NEAR, own, wanted)) * (self.length or 1.0)
+        best = _unit(np.where(np.abs(own).max(axis=1, keepdims=True) > NEAR, own, wanted))
         now = self._measured(best, wanted)
         step, scale = self._newton(best, now, lists), np.ones((len(best), 1))
         for _ in range(STEPS):
             rows = np.flatnonzero(np.linalg.norm(now.slope, axis=1) * self.temperature > NEAR)
             if not len(rows):
                 break
-            tried = best[rows] + scale[rows] * step[rows]
-            tried = _unit(tried) if self.is_unit else tried
+            tried = _unit(best[rows] + scale[rows] * step[rows])
             after = self._measured(tried, wanted[rows])
             better = after.loss <= now.loss[rows]
             moved = rows[better]
@@ -88,29 +85,25 @@ class StudentFoldIn:
         """f, its gradient along the sphere and across it, and log Σ e^s."""
         scale = 1 / self.temperature
         aimed = scale * np.einsum("xk,xk->x", u, wanted)
-        most = score_bounds(u, self.items, self.biases, aimed + self.biases.min(), scale=scale, normalize=self.is_unit)
-        totals, sums = softmax_sums(u.astype(np.float32), self._columns, row_offsets=-most, scale=scale)
+        most = scale + float(self.biases.max())  # no score is above it
+        offsets = np.full(len(u), -most, dtype=np.float32)
+        totals, sums = softmax_sums(u.astype(np.float32), self._columns, row_offsets=offsets, scale=scale)
         logs = np.log(totals.astype(np.float64)) + most
         gradient = scale * (sums.astype(np.float64) / totals[:, None] - wanted)
-        across = np.einsum("xk,xk->x", gradient, u) if self.is_unit else np.zeros(len(u))
+        across = np.einsum("xk,xk->x", gradient, u)
         return _Point(logs - aimed, gradient - across[:, None] * u, across, logs)
 
-    @property
-    def is_unit(self) -> bool:
-        """Whether vectors have length 1."""
-        return self.length is None
-
     def _newton(self, u: Doubles, at: _Point, lists: CSR) -> Doubles:
-        """The step d with H d = −slope; on the sphere d ⊥ u, (H + λ I) d = −slope + c u, λ = −across ≥ 0."""
+        """The step d ⊥ u with (H + λ I) d = −slope + c u, λ = −across ≥ 0."""
         steps = np.empty_like(u)
         for x in range(len(u)):
             part = slice(lists.indptr[x], lists.indptr[x + 1])
             H = self._curvature(u[x], at.logs[x], lists.indices[part])
             H[np.diag_indices(len(H))] += max(-at.across[x], 0.0) + RIDGE * np.trace(H) / len(H)
             d, n = np.linalg.solve(H, np.stack((at.slope[x], u[x]), axis=1)).T
-            steps[x] = n * (u[x] @ d) / (u[x] @ n) - d if self.is_unit else -d
-        lengths, longest = np.linalg.norm(steps, axis=1, keepdims=True), LONGEST * (self.length or 1.0)
-        limited: Doubles = steps * (longest / np.maximum(lengths, longest))
+            steps[x] = n * (u[x] @ d) / (u[x] @ n) - d
+        lengths = np.linalg.norm(steps, axis=1, keepdims=True)
+        limited: Doubles = steps * (LONGEST / np.maximum(lengths, LONGEST))
         return limited
 
     def _curvature(self, u: Doubles, log_total: float, listed: NDArray[np.int32]) -> Doubles:
@@ -150,11 +143,6 @@ class _Point:
     def at(self, rows: NDArray[Any]) -> _Point:
         """Return these rows."""
         return _Point(self.loss[rows], self.slope[rows], self.across[rows], self.logs[rows])
-
-
-def typical_length(vectors: NDArray[np.float32]) -> float:
-    """Return the median length of vectors, more than 0."""
-    return max(float(np.median(np.linalg.norm(vectors, axis=1))), 1e-3)
 
 
 def _unit(vectors: Doubles) -> Doubles:

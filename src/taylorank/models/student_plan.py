@@ -31,7 +31,6 @@ class Plan:
     weights: NDArray[np.float32]
     temperature: float
     bias: bool
-    normalize: bool
     learning_rate: float
     batch: int
     epochs: int

@@ -44,7 +44,7 @@ class TorchDescent:
         whole = torch.zeros_like(self.users)
         whole[rows] = by_users
         for name, gradient, unit, raw in (("users", whole, u, self.users), ("items", by_items, v, self.items)):
-            self._move(name, _along_sphere(gradient, unit, raw) if self.plan.normalize else gradient)
+            self._move(name, _along_sphere(gradient, unit, raw))
         if self.plan.bias:
             self._move("biases", by_biases)
         return loss
@@ -61,7 +61,8 @@ class TorchDescent:
         return rows if self.device == "cpu" else rows.pin_memory().to(self.device, non_blocking=True)
 
     def _unit(self, vectors: torch.Tensor) -> torch.Tensor:
-        return vectors / vectors.norm(dim=1, keepdim=True) if self.plan.normalize else vectors.clone()
+        unit: torch.Tensor = vectors / vectors.norm(dim=1, keepdim=True)
+        return unit
 
     def _gradients(self, rows: torch.Tensor, u: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, Any, Any, Any]:
         """The loss, and its gradients by u of these rows, v and b; a part of the rows at a time.

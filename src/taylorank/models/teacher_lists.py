@@ -40,16 +40,6 @@ def teacher_lists(ranker: Ranker, *, top: int, sharpness: float, device: str = "
     return CSR(indptr.astype(np.int64), np.concatenate(items), np.concatenate(shares), len(ranker.items))
 
 
-def mixed_lists(lists: CSR, histories: Interactions, mix: float) -> CSR:
-    """Return (1 − mix) π + mix · r_xy / I_x: what the teacher says, and what the user did."""
-    if not mix:
-        return lists
-    joined = (1 - mix) * lists.to_scipy() + mix * history_lists(histories).to_scipy()
-    joined.sort_indices()
-    weights = joined.data.astype(np.float32)
-    return CSR(joined.indptr.astype(np.int64), joined.indices.astype(np.int32), weights, lists.n_columns)
-
-
 def history_lists(histories: Interactions) -> CSR:
     """Return π_xy = r_xy / I_x: what is known of a user where there is no teacher to ask."""
     rows = histories.by_user

@@ -27,6 +27,7 @@ from taylorank.selection.costs import (
     changed,
     ease_seconds,
     fit_of_best,
+    local_ease_seconds,
     longest_trial,
     ranks_in_memory,
     student_seconds,
@@ -44,7 +45,8 @@ CELLS_PER_SECOND = 4e6  # users × items that are judged, for each second of the
 FEWEST_JUDGED = 2000
 RG_SHARE = 0.45  # of the budget
 EASE_SHARE = 0.35  # of what RG² left
-EASE_TRIALS, STUDENT_TRIALS = 10, 16
+EASE_TRIALS, STUDENT_TRIALS = 16, 16
+NEIGHBOURS = (64, 256, 512)  # of EASE, beside all items
 LARGER_STUDENTS = (128, 256)  # ranks, beside its own
 SHORTEST = 0.1  # seconds of a search
 FEWEST_TAUGHT = 50  # users
@@ -124,14 +126,24 @@ class BestSearch:
 
     def _ease(self) -> None:
         spare = self.budget.left - self._reserve
-        needed = ease_seconds(self.train, self.valid.nnz, device=self.device)
-        if CAUTION * needed + max(0.0, self.larger * needed - self._reserve) > spare:
+        needed: dict[int | None, float] = {None: ease_seconds(self.train, self.valid.nnz, device=self.device)}
+        for k in NEIGHBOURS:
+            if k < self.train.n_items:
+                needed[k] = local_ease_seconds(self.train, k, device=self.device)
+        paid = sorted((k for k in needed if self._pays(needed[k], spare)), key=lambda k: needed[k])
+        if not paid:
             left = f"{max(spare, 0.0):.0f} s are left"
-            words = f"as one fit to {self.train.n_items:,} items takes about {needed:.0f} s and {left}"
+            words = f"as one fit to {self.train.n_items:,} items takes about {min(needed.values()):.0f} s and {left}"
             self.skipped.append(Candidate("EASE", note=words))
             return
-        seconds = max(needed, EASE_SHARE * spare)
-        self._tuned("EASE", EASE(device=self.device), seconds=seconds, trials=EASE_TRIALS, refit=longest_trial)
+        seconds = max(needed[paid[-1]], EASE_SHARE * spare)
+        space = {**SPACES["ease"], "neighbours": Choice(tuple(paid))}
+        model = EASE(neighbours=paid[0], device=self.device)
+        self._tuned("EASE", model, space=space, seconds=seconds, trials=EASE_TRIALS, refit=longest_trial)
+
+    def _pays(self, needed: float, spare: float) -> bool:
+        """Whether the spare seconds pay a fit and, beyond what is reserved, another to all data."""
+        return CAUTION * needed + max(0.0, self.larger * needed - self._reserve) <= spare
 
     def _student(self) -> None:
         teacher = next((one for one in self.found if isinstance(one.model, RG2)), None)

@@ -42,7 +42,7 @@ def vectors_of(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return (users, items) whose inner product ranks; users without history get 0."""
     parts.backbone.eval()
-    encoded = parts.backbone.encode()
+    encoded = parts.backbone.encode_to_rank()
     if histories is not None:
         queries = encode_histories(parts, encoded, histories)
     else:

@@ -21,8 +21,6 @@ BASE: Settings = {
     "bias": True,
 }
 CHANGES: dict[str, tuple[Any, ...]] = {
-    "normalize": (False,),
-    "mix": (0.1, 0.3, 0.6),
     "top": (200, 10**6),
     "sharpness": (0.7, 1.5, 2.0),
     "temperature": (0.05, 0.07, 0.14, 0.2),
@@ -37,8 +35,6 @@ TOGETHER: Ranges = {
     **WIDE,
     "top": (200, 1000, 10**6),
     "steps": (500, 1000, 2000),
-    "mix": (0.0, 0.1, 0.3),
-    "normalize": (False, True),
 }
 
 
@@ -68,9 +64,9 @@ def dense(job: Job, keep: Callable[[Row], object]) -> Row:
 
 def _variants(job: Job) -> list[tuple[Settings, int]]:
     if job.quick:
-        return [({}, 4), ({"normalize": False}, 4), ({"mix": 0.3}, 4), ({}, 8)]
+        return [({}, 4), ({}, 8)]
     single = [({name: value}, 64) for name, values in CHANGES.items() for value in values]
-    return [({}, 64), *[({}, width) for width in WIDTHS], *single, ({"normalize": False, "top": 10**6}, 256)]
+    return [({}, 64), *[({}, width) for width in WIDTHS], *single]
 
 
 def _sized(ranges: Ranges, job: Job) -> Ranges:

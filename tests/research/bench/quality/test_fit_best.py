@@ -23,7 +23,8 @@ def test_every_rival_is_measured_on_the_same_test_part(record):
     train, test = fit_best.parts_of("planted")
     best = max(one["test"] for one in row["rivals"].values())
     assert row["loss"] == pytest.approx(1 - row["fit_best"]["test"] / best, abs=1e-4)
-    held = {name: row["rivals"]["EASE"]["params"][name] for name in ("regularization",)}
+    held = row["rivals"]["EASE"]["params"]
+    assert held.keys() == {"regularization", "neighbours"}
     again = tr.evaluate(tr.EASE(**held).fit(train), test, metrics="ndcg@10")["ndcg@10"]
     assert row["rivals"]["EASE"]["test"] == pytest.approx(again, abs=1e-4)
     assert row["held back"].startswith("held back: the last 10 %")
@@ -39,6 +40,20 @@ def test_it_goes_on_from_its_file(record, monkeypatch):
     assert json.loads(record[1].read_text())["command"] == "made by a test"
     with pytest.raises(DataError, match=r"seconds 0\.5, this run 7"):
         fit_best.run(sets="ml-100k", seconds=7.0, file=record[1])
+
+
+def test_two_sides_measured_apart_are_joined(tmp_path, record):
+    for side in ("fit_best", "rivals"):
+        alone = fit_best.run(quick=True, only=side, file=tmp_path / f"{side}.json", log_line=lambda _: None)
+        assert alone["sets"]["planted"]["loss"] is None
+        assert ("rivals" in alone["sets"]["planted"]) == (side == "rivals")
+        assert len(fit_best.describe(alone)) == 3
+    joined = fit_best.run(quick=True, join=str(tmp_path), file=tmp_path / "both.json")["sets"]["planted"]
+    best = max(one["test"] for one in joined["rivals"].values())
+    assert joined["loss"] == pytest.approx(1 - joined["fit_best"]["test"] / best, abs=1e-4)
+    assert "cores of" in joined["machine of fit_best"]
+    assert "cores of" in joined["machine of rivals"]
+    assert json.loads((tmp_path / "both.json").read_text())["sets"]["planted"] == json.loads(json.dumps(joined))
 
 
 def test_losses_are_counted(record):
