@@ -98,7 +98,7 @@ def per_byte_text(parts: Mapping[str, Row]) -> str:
     rows = []
     for kind in ("student", "rg2"):
         for width in WIDTHS:
-            cells = [_cell(_of(parts, "public", name)[:1], f"{kind} {width}") for name in PUBLISHED]
+            cells = [_cell([_every_width(parts, name)], f"{kind} {width}") for name in PUBLISHED]
             if set(cells) == {"–"}:
                 continue  # not measured
             rows.append([{"student": "student", "rg2": "RG²"}[kind], str(width), str(4 * width), *cells])
@@ -164,12 +164,11 @@ def points(parts: Mapping[str, Row]) -> list[Row]:
     """Return K and NDCG@20 of students, of RG² and of published models."""
     found = []
     for name, others in PUBLISHED.items():
-        for run in _of(parts, "public", name)[:1]:
-            for model, row in run["models"].items():
-                kind, _, width = model.partition(" ")
-                if width:
-                    line = {"student": "student", "rg2": "RG²"}[kind]
-                    found.append({"set": name, "K": int(width), "NDCG@20": row["test"]["ndcg@20"], "model": line})
+        for model, row in _every_width(parts, name)["models"].items():
+            kind, _, width = model.partition(" ")
+            if width:
+                line = {"student": "student", "rg2": "RG²"}[kind]
+                found.append({"set": name, "K": int(width), "NDCG@20": row["test"]["ndcg@20"], "model": line})
         found += [
             {"set": name, "K": PUBLISHED_WIDTH, "NDCG@20": ndcg, "model": "published, K = 64"}
             for other, (_, ndcg) in others.items()
@@ -200,6 +199,12 @@ def _of(parts: Mapping[str, Row], stage: str, name: str) -> list[Row]:
     """The runs of a set: its parts, each with the models of further seeds behind it."""
     own = [part for key, part in parts.items() if key.startswith(f"{stage}/{name}/") and part.get("models")]
     return [run for part in own for run in (part, *({"models": m} for m in part.get("seeds", {}).values()))]
+
+
+def _every_width(parts: Mapping[str, Row], name: str) -> Row:
+    """The models of `public` and of `bytes`, one seed of each."""
+    runs = [*_of(parts, "public", name)[:1], *_of(parts, "bytes", name)[:1]]
+    return {"models": {model: row for run in runs for model, row in run["models"].items()}}
 
 
 def _models(runs: Iterable[Row]) -> set[str]:

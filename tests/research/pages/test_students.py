@@ -37,6 +37,10 @@ def test_what_was_not_measured_has_no_row_and_no_point():
     assert "| student | 16 | 64 | 0.2000 / 0.1000 | – |" in per_byte_text(parts)
     assert "| student | 8 |" not in per_byte_text(parts)
     assert [point["K"] for point in points(parts) if point["model"] == "student"] == [16]
+    further = {**parts, "bytes/gowalla/0": part(**{"student 8": model(0.1, 0.05), "rg2 8": model(0.05, 0.02)})}
+    assert "| student | 8 | 32 | 0.1000 / 0.0500 | – |" in per_byte_text(further)
+    assert "| RG² | 8 | 32 | 0.0500 / 0.0200 | – |" in per_byte_text(further)
+    assert sorted(point["K"] for point in points(further) if point["model"] == "student") == [8, 16]
 
 
 def test_the_figure_has_a_panel_for_each_set():

@@ -4,7 +4,8 @@ Stages, each for some sets and seeds; the file keeps every part as soon as it is
 from it. Everything is chosen on validation data; `ranges` and `dense` never look at a test part.
 
 - `ranges`: a search in wide ranges on eight sets that are not Gowalla or Yelp2018. `--fix` makes the ranges file of it.
-- `public`: Gowalla and Yelp2018 within those ranges, at K = 64 and 128 (seed 0: also 8 to 256); one look at test.
+- `public`: Gowalla and Yelp2018 within those ranges, at K = 64 and 128 (seed 0: also 32 and 16); one look at test.
+- `bytes`: with the choice of `public`, students of K = 8 and 256, and RG² cut to each K from 8 to 256.
 - `others`: teacher and student of `ranges`, EASE and iALS on six other sets; one look at test of each split.
 - `dense`: what helps where a student of 64 numbers trails its teacher.
 - `times`: seconds of the chosen settings, alone on the machine.
@@ -24,6 +25,7 @@ from typing import Any
 
 from research.bench.quality.students.dense import dense
 from research.bench.quality.students.fixed import RANGES_FILE, fixed_ranges, read_ranges
+from research.bench.quality.students.per_byte import per_byte
 from research.bench.quality.students.public import public, times
 from research.bench.quality.students.search import settings_of
 from research.bench.quality.students.sets import KEPT, PUBLIC
@@ -40,6 +42,7 @@ __all__ = ["describe", "run"]
 STAGES: dict[str, Callable[[Job, Callable[[Row], object]], Row]] = {
     "ranges": ranges,
     "public": public,
+    "bytes": per_byte,
     "others": others,
     "dense": dense,
     "times": times,
@@ -47,6 +50,7 @@ STAGES: dict[str, Callable[[Job, Callable[[Row], object]], Row]] = {
 SETS = {
     "ranges": tuple(name for name in KEPT if name != "generated"),
     "public": PUBLIC,
+    "bytes": PUBLIC,
     "times": PUBLIC,
     "others": ("ml-1m", "moby-thesaurus", "npm-deps", "online-retail", "amazon-beauty", "amazon-sports"),
     "dense": ("ml-1m", "generated"),
@@ -55,7 +59,7 @@ SETS = {
 
 def run(
     *,
-    stages: str = "ranges,dense,public,others,times",
+    stages: str = "ranges,dense,public,bytes,others,times",
     sets: str = "",
     seeds: str = "0",
     seconds: float = 60.0,
@@ -64,6 +68,7 @@ def run(
     prepare: bool = False,
     join: str = "",
     known: str = "",
+    widths: str = "",
     fix: bool = False,
     more: bool = False,
     quick: bool = False,
@@ -90,7 +95,9 @@ def run(
     join
         A folder with files of other runs, whose parts are taken.
     known
-        A folder with files of other runs, whose choices `others` and `times` take.
+        A folder with files of other runs, whose choices `bytes`, `others` and `times` take.
+    widths
+        K of the students of `bytes`, with commas between.
     fix
         Make the ranges file of the parts `ranges`.
     more
@@ -118,6 +125,8 @@ def run(
         chosen = CHOSEN[stage]({**before, **record["parts"]}, name) if stage in CHOSEN else None
         given = SMALL if quick else WIDE if stage in ("ranges", "dense") else read_ranges()
         job = Job(name, seed, Path(folder), 3.0 if quick else seconds, device, quick, given, chosen)
+        if stage == "bytes" and widths:
+            job = replace(job, widths=tuple(numbers(widths, "--widths")))
         if part:
             job = replace(job, earlier=part)
         _measure(STAGES[stage], job, record["parts"], key, keep)
@@ -175,6 +184,11 @@ def _public_choice(parts: Row, name: str) -> Row | None:
     return settings_of(part["best"]) if part.get("best") else None
 
 
+def _public_part(parts: Row, name: str) -> Row | None:
+    """The first run of `public`."""
+    return parts.get(f"public/{name}/0")
+
+
 def _earlier_choices(parts: Row, name: str) -> Row:
     """What `ranges` chose, and what the first part of `others` chose for its rivals."""
     chosen: Row = {}
@@ -184,7 +198,11 @@ def _earlier_choices(parts: Row, name: str) -> Row:
     return {**chosen, **parts.get(f"others/{name}/0", {}).get("chosen", {})}
 
 
-CHOSEN: dict[str, Callable[[Row, str], Row | None]] = {"times": _public_choice, "others": _earlier_choices}
+CHOSEN: dict[str, Callable[[Row, str], Row | None]] = {
+    "times": _public_choice,
+    "bytes": _public_part,
+    "others": _earlier_choices,
+}
 
 
 def _short(part: Row) -> Row:

@@ -8,13 +8,11 @@ from typing import Any
 
 from research.bench.quality.students.search import Search, Settings
 from research.bench.quality.students.stages import Job, Row, last_look, refitted, rg2_of, told
-from taylorank.models import RG2
 from taylorank.ranking import evaluate
 
 WIDTHS = (64, 128)
-OTHER_WIDTHS = (32, 16, 8, 256)
+NARROW = (32, 16)
 SEEDS = (1, 2)  # of students fitted besides that of the search
-SHARES = (0.0, 0.1, 0.2, 0.3, 0.4)  # thresholds of RG² at the rank of a student
 
 
 def public(job: Job, keep: Callable[[Row], object]) -> Row:
@@ -42,7 +40,7 @@ def public(job: Job, keep: Callable[[Row], object]) -> Row:
             own = rows if seed == job.seed else found["seeds"][seed]
             own[f"student {width}"] = {"validation": value, **last_look(student, parts)}
             save()
-    per_byte(job, search, best, parts, rows, save)
+    narrower(job, search, best, parts, rows, save)
     found["trials"] = search.trials
     return found
 
@@ -82,26 +80,14 @@ def at_width(search: Search, best: Settings, width: int) -> tuple[Settings, floa
     return settings, value
 
 
-def per_byte(job: Job, search: Search, best: Settings, parts: Any, rows: Row, keep: Callable[[], object]) -> None:
-    """Add students of other K, and RG² at each K with the threshold that is best on validation data."""
+def narrower(job: Job, search: Search, best: Settings, parts: Any, rows: Row, keep: Callable[[], object]) -> None:
+    """Add students of fewer numbers."""
     teacher = refitted(best, search, parts.whole, 64)[0]
-    for width in widths(job, OTHER_WIDTHS):
+    for width in widths(job, NARROW):
         settings, value = at_width(search, best, width)
         student = refitted(settings, search, parts.whole, width, teacher=teacher)[1]
         rows[f"student {width}"] = {"validation": value, **last_look(student, parts)}
         keep()
-    alone = search.best_teacher
-    exponents = alone["teacher__proposal_exponent"], alone["teacher__context_exponent"]
-    every = sorted(widths(job, (*WIDTHS, *OTHER_WIDTHS)))
-    rank = max(*every, alone["teacher__factors"])
-    fit, whole = search.fitted(*exponents), rg2_of({**alone, "teacher__factors": rank}, search).fit(parts.whole)
-    discount = {"popularity_discount": alone["teacher__popularity_discount"]}
-    for width in [width for width in every if width <= fit.rank]:
-        tried = (model.set_params(**discount) for model in fit.path((width,), SHARES))
-        value, share = max((search.measure(model), model.share) for model in tried)
-        model: RG2 = next(whole.path((width,), (share,))).set_params(**discount)
-        rows[f"rg2 {width}"] = {"validation": value, **last_look(model, parts, fit=False)}
-    keep()
 
 
 def times(job: Job, keep: Callable[[Row], object]) -> Row:

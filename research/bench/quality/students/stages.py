@@ -53,6 +53,7 @@ class Job:
     ranges: Ranges
     chosen: Settings | None = None  # what an earlier stage chose
     earlier: Row | None = None  # a search to go on with
+    widths: tuple[int, ...] = ()  # K of the students of `bytes`; all that are missing if empty
 
     def parts(self) -> Parts:
         """Return the data."""

@@ -79,7 +79,7 @@ def test_ranges_are_what_was_good_on_two_sets_or_more():
     assert found["good_on"]["a"] == {"1": [], "2": ["x", "y"], "3": ["y"], "4": ["y", "z"]}
 
 
-@pytest.mark.parametrize("stage", ["dense", "public", "others"])
+@pytest.mark.parametrize("stage", ["dense", "public", "bytes", "others"])
 def test_every_stage_runs_and_is_kept(stage, tmp_path):
     file = tmp_path / "one.json"
     lines = []
@@ -93,6 +93,18 @@ def test_every_stage_runs_and_is_kept(stage, tmp_path):
     joined = run(join=str(tmp_path), log_line=lines.append)
     assert joined["parts"].keys() == {key}
     assert json.loads(before)["parts"] == json.loads(file.read_text())["parts"]
+
+
+def test_further_students_take_what_public_chose(tmp_path):
+    (tmp_path / "known").mkdir()
+    public = run(stages="public", quick=True, device="cpu", file=tmp_path / "known" / "public.json")
+    chosen = public["parts"]["public/gowalla/0"]
+    how = {"known": str(tmp_path / "known"), "quick": True, "device": "cpu", "widths": "3"}
+    found = run(stages="bytes", **how)["parts"]["bytes/gowalla/0"]["models"]
+    assert [name for name in found if name.startswith("student")] == ["student 3"]
+    settings = found["student 3"]["settings"]
+    assert settings["temperature"] == chosen["models"]["student 4"]["settings"]["temperature"]
+    assert settings["teacher"]["proposal_exponent"] == chosen["best"]["teacher__proposal_exponent"]
 
 
 def test_unknown_stages_are_refused():
