@@ -158,6 +158,30 @@ def test_what_the_budget_does_not_pay_is_left_out_and_said(data, clock):
     assert "s are left" in notes["Distilled"]
 
 
+def test_what_is_left_goes_to_settings_near_the_best(data, monkeypatch):
+    """EASE is made the best; its second search is near the first one's choice and replaces it only if better."""
+    tuned, spaces = best_search.tune, []
+
+    def spied(model, *args, **how):
+        found = tuned(model, *args, **how)
+        if isinstance(model, tr.EASE):
+            spaces.append((how["space"], found.best, found.value, len(found.trials)))
+        return found
+
+    monkeypatch.setattr(best_search, "tune", spied)
+    monkeypatch.setattr(best_search.Found, "value", property(lambda one: one.candidate.value + _lift(one)))
+    ease = tr.fit_best(data, seconds=LONG, quiet=True).selection_.best
+    (_, first, one, tried), (nearer, second, two, again) = spaces
+    assert nearer["regularization"].low < first["regularization"] < nearer["regularization"].high
+    assert nearer["regularization"].high < 30 * nearer["regularization"].low
+    assert ease.params == (second if two > one else first)
+    assert ease.settings == tried + again
+
+
+def _lift(one):
+    return 1.0 if one.candidate.name == "EASE" else 0.0
+
+
 def test_an_overrun_is_said(data, clock):
     selection = tr.fit_best(data, seconds=0.5, quiet=True).selection_
     assert selection.overrun > 0.5

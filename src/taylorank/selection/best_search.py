@@ -1,13 +1,14 @@
 """The search of `fit_best`: popular items, RG², EASE and a student, one after the other, within one budget of seconds.
 
-Every part leaves the seconds that the last fit to all data will take, judged by the fits so far.
+Every part leaves the seconds that the last fit to all data will take, judged by the fits so far. What the last part
+leaves goes to the best model, for settings near its best ones.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from taylorank.selection.costs import (
 )
 from taylorank.selection.hold_out import HeldBack
 from taylorank.selection.judge import Judge
-from taylorank.selection.ranges import Choice
+from taylorank.selection.ranges import Choice, near
 from taylorank.selection.selected import Candidate, Interval
 from taylorank.selection.spaces import SPACES
 from taylorank.selection.study import GRACE, Budget
@@ -69,6 +70,12 @@ class Found:
         assert self.candidate.value is not None
         return self.candidate.value
 
+    def or_better(self, other: Found) -> Found:
+        """Return the better of two searches for one model, with the settings and seconds of both."""
+        better, one, two = max(self, other, key=lambda found: found.value), self.candidate, other.candidate
+        both = {"settings": one.settings + two.settings, "seconds": round(one.seconds + two.seconds, 2)}
+        return replace(better, candidate=replace(better.candidate, **both))
+
 
 class BestSearch:
     """One run; `found` has what was tried, `skipped` what was not."""
@@ -92,11 +99,14 @@ class BestSearch:
         self.users = int(np.count_nonzero(self.valid.by_user.row_lengths))
         self.larger = (held.train.nnz + held.valid.nnz) / held.train.nnz
         self.found: list[Found] = []
+        self._searches: dict[
+            str, dict[str, Any]
+        ] = {}  # a model's name → how it was tuned, if by a fit for each setting
         self.skipped: list[Candidate] = []
 
     def run(self) -> None:
         """Try everything that the budget allows; Ctrl-C ends it early, by its exception."""
-        for part in (self._popularity, self._rg2, self._ease, self._student):
+        for part in (self._popularity, self._rg2, self._ease, self._student, self._nearer):
             part()
 
     @property
@@ -139,7 +149,9 @@ class BestSearch:
         seconds = max(needed[paid[-1]], EASE_SHARE * spare)
         space = {**SPACES["ease"], "neighbours": Choice(tuple(paid))}
         model = EASE(neighbours=paid[0], device=self.device)
-        self._tuned("EASE", model, space=space, seconds=seconds, trials=EASE_TRIALS, refit=longest_trial)
+        how = {"space": space, "trials": EASE_TRIALS, "refit": longest_trial}
+        self._searches["EASE"] = {"model": model, **how}
+        self._tuned("EASE", model, seconds=seconds, **how)
 
     def _pays(self, needed: float, spare: float) -> bool:
         """Whether the spare seconds pay a fit and, beyond what is reserved, another to all data."""
@@ -164,14 +176,27 @@ class BestSearch:
         ranks = {one.factors: student_seconds(one, self.train, lists=lists) for one in larger}
         offered = {rank: needed for rank, needed in ranks.items() if 2 * needed + seconds <= left}
         space = {"factors": Choice((student.factors, *offered)), **SPACES["distilled"]}
-        self._tuned(
-            "Distilled",
-            student,
-            space=space,
-            seconds=left - CAUTION * max(seconds, *offered.values(), 0.0),
-            trials=STUDENT_TRIALS,
-            refit=lambda found: teacher.refit + longest_trial(found),
-        )
+        how = {"space": space, "trials": STUDENT_TRIALS, "refit": lambda found: teacher.refit + longest_trial(found)}
+        self._searches["Distilled"] = {"model": student, **how}
+        self._tuned("Distilled", student, seconds=left - CAUTION * max(seconds, *offered.values(), 0.0), **how)
+
+    def _nearer(self) -> None:
+        """Try settings near those of the best model, where each needs a fit and two can be paid."""
+        best = self.best
+        how = self._searches.get(best.candidate.name) if best else None
+        if best is None or how is None:
+            return
+        seconds = self.budget.left - CAUTION * best.refit
+        if seconds < 2 * best.refit:
+            return
+        found, skipped, place = len(self.found), len(self.skipped), self.found.index(best)
+        try:
+            space = near(how["space"], best.candidate.params)
+            self._tuned(best.candidate.name, seconds=seconds, **{**how, "space": space})
+        finally:
+            del self.skipped[skipped:]
+            if len(self.found) > found:
+                self.found[place] = best.or_better(self.found.pop())
 
     def _tuned(
         self, name: str, model: Recommender, *, refit: Callable[[Tuning], float], seconds: float, **how: Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,24 @@ class Choice:
 
 
 Space = Mapping[str, Range | Choice]
+NEAR = 1 / 6  # of a range, to either side
+
+
+def near(space: Space, setting: Mapping[str, Any]) -> Space:
+    """Return the part of the space around a setting: a third of each range, a value and its neighbours of a choice.
+
+    >>> near({"a": Range(1, 100, log=True), "b": Choice((2, 4, 8, 16))}, {"a": 50.0, "b": 4})
+    {'a': Range(low=23.2079, high=100.0, log=True, integer=False), 'b': Choice(values=(2, 4, 8))}
+    """
+    return {name: _around(part, setting[name]) for name, part in space.items()}
+
+
+def _around(part: Range | Choice, value: Any) -> Range | Choice:
+    if isinstance(part, Choice):
+        place = part.values.index(value)
+        return Choice(part.values[max(place - 1, 0) : place + 2])
+    share = part.share(value)
+    return replace(part, low=part.at(max(share - NEAR, 0.0)), high=part.at(min(share + NEAR, 1.0)))
 
 
 def read_space(space: Mapping[str, Any]) -> Space:
