@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from toy_model import grouped
 
 import taylorank as tr
 from taylorank.errors import DataError, ParameterError
@@ -176,6 +177,18 @@ def test_what_is_left_goes_to_settings_near_the_best(data, monkeypatch):
     assert nearer["regularization"].high < 30 * nearer["regularization"].low
     assert ease.params == (second if two > one else first)
     assert ease.settings == tried + again
+
+
+def test_what_is_left_goes_to_a_larger_rank(clock, monkeypatch):
+    """Rank 64 is all that the share of RG² pays, and does not tell 200 groups apart."""
+    monkeypatch.setattr(best_search, "RG_SHARE", 0.08)
+    monkeypatch.setattr(costs, "product_rate", lambda: 1.0)  # no EASE
+    monkeypatch.setattr(best_search, "FEWEST_TAUGHT", 10**6)  # and no student
+    selection = tr.fit_best(grouped(600, 2400, groups=200), seconds=40.0, quiet=True).selection_
+    best = selection.best
+    assert (best.name, best.params["factors"]) == ("RG2", 128)
+    assert selection.refitted
+    assert selection.seconds <= 1.1 * 40
 
 
 def _lift(one):

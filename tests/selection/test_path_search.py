@@ -12,7 +12,7 @@ from toy_model import grouped
 
 import taylorank as tr
 from taylorank.selection import Choice, path_search, study, tune
-from taylorank.selection.path_search import climb
+from taylorank.selection.climbing import climb
 
 SPACE = {
     "factors": Choice((2, 4, 8, 16, 32)),

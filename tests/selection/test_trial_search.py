@@ -10,6 +10,7 @@ from toy_model import Toy, table
 
 import taylorank as tr
 from taylorank.selection import Choice, Range, tune
+from taylorank.selection.ranges import Steps
 
 
 def test_random_search_without_optuna(small_parts, monkeypatch):
@@ -28,6 +29,20 @@ def test_optuna_is_used_where_it_is(small_parts):
     found = tune(Toy(), train, valid, space={"shift": Range(0, 119)}, trials=25)
     assert found.method == "Optuna TPE"
     assert len({trial.params["shift"] for trial in found.trials}) > 20
+
+
+def test_steps_are_climbed_from_the_models_own_value(small_parts):
+    """Whatever the value of `Toy` by shift is: no neighbour of the summit is higher, and nothing is tried twice."""
+    train, valid, _ = small_parts
+    shifts = tuple(range(0, 120, 10))
+    found = tune(Toy(37), train, valid, space={"shift": Steps(shifts)}, seconds=60)
+    assert found.method == "steps along one parameter at a time"
+    tried = {trial.params["shift"]: trial.value for trial in found.trials}
+    assert found.trials[0].params == {"shift": 40}
+    assert len(tried) == len(found.trials) < len(shifts)
+    every = {shift: tune(Toy(), train, valid, space={"shift": [shift]}, trials=1).value for shift in shifts}
+    best = found.best["shift"]
+    assert all(every[best] >= every[near] for near in (best - 20, best - 10, best + 10, best + 20) if near in every)
 
 
 FORGETS = """

@@ -9,7 +9,7 @@ from taylorank.data import Interactions
 from taylorank.models.recommender import Recommender
 from taylorank.ranking import Rankable
 from taylorank.selection.judge import Judge
-from taylorank.selection.proposers import Listed, Tpe
+from taylorank.selection.proposers import Proposer
 from taylorank.selection.study import CutOff, Pruned, Study
 
 STEP_USERS = 2000  # judged after each sweep, to prune early
@@ -22,7 +22,7 @@ class Attempt:
     on all users and the last fit would not end in time.
     """
 
-    def __init__(self, study: Study, params: dict[str, Any], *, source: Listed | Tpe, judge: Judge) -> None:
+    def __init__(self, study: Study, params: dict[str, Any], *, source: Proposer, judge: Judge) -> None:
         self.study, self.params, self.source, self.judge = study, params, source, judge
         self.values: list[float] = []
         self._best: tuple[float, int, Any] | None = None  # value, step, state

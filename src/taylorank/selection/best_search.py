@@ -1,14 +1,13 @@
 """The search of `fit_best`: popular items, RG², EASE and a student, one after the other, within one budget of seconds.
 
 Every part leaves the seconds that the last fit to all data will take, judged by the fits so far. What the last part
-leaves goes to the best model, for settings near its best ones.
+leaves goes to the best model: for larger ranks of RG², for settings near the best of the others.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ import numpy as np
 from taylorank.data import Interactions
 from taylorank.errors import TaylorankError, in_one_line
 from taylorank.metrics import bootstrap_means, choosing_metric, percentile_interval
-from taylorank.metrics.judged import Values
 from taylorank.models import EASE, RG2, Distilled, Popularity
 from taylorank.models.recommender import Recommender
 from taylorank.models.teacher import unfitted
@@ -26,16 +24,17 @@ from taylorank.selection.costs import (
     CAUTION,
     affordable_student,
     changed,
-    ease_seconds,
+    ease_costs,
     fit_of_best,
-    local_ease_seconds,
     longest_trial,
     ranks_in_memory,
     student_seconds,
 )
+from taylorank.selection.found import Found
 from taylorank.selection.hold_out import HeldBack
 from taylorank.selection.judge import Judge
-from taylorank.selection.ranges import Choice, near
+from taylorank.selection.path_fit import GROWTH
+from taylorank.selection.ranges import Choice, Steps, near
 from taylorank.selection.selected import Candidate, Interval
 from taylorank.selection.spaces import SPACES
 from taylorank.selection.study import GRACE, Budget
@@ -46,35 +45,13 @@ CELLS_PER_SECOND = 4e6  # users × items that are judged, for each second of the
 FEWEST_JUDGED = 2000
 RG_SHARE = 0.45  # of the budget
 EASE_SHARE = 0.35  # of what RG² left
+FIRST_PENALTY = 46.0  # of EASE, with few neighbours
 EASE_TRIALS, STUDENT_TRIALS = 16, 16
 NEIGHBOURS = (64, 256, 512)  # of EASE, beside all items
+PENALTIES = tuple(float(f"{10 ** (step / 3):.2g}") for step in range(13))  # of EASE: 1, 2.2, 4.6, …, 10,000
 LARGER_STUDENTS = (128, 256)  # ranks, beside its own
 SHORTEST = 0.1  # seconds of a search
 FEWEST_TAUGHT = 50  # users
-
-
-@dataclass(eq=False)
-class Found:
-    """A candidate with its model, each user's values, and the seconds to fit it to all data and to judge it."""
-
-    candidate: Candidate
-    model: Recommender
-    values: Values
-    refit: float
-    judging: float
-    steps: int | None = None
-
-    @property
-    def value(self) -> float:
-        """The metric on validation data."""
-        assert self.candidate.value is not None
-        return self.candidate.value
-
-    def or_better(self, other: Found) -> Found:
-        """Return the better of two searches for one model, with the settings and seconds of both."""
-        better, one, two = max(self, other, key=lambda found: found.value), self.candidate, other.candidate
-        both = {"settings": one.settings + two.settings, "seconds": round(one.seconds + two.seconds, 2)}
-        return replace(better, candidate=replace(better.candidate, **both))
 
 
 class BestSearch:
@@ -106,7 +83,7 @@ class BestSearch:
 
     def run(self) -> None:
         """Try everything that the budget allows; Ctrl-C ends it early, by its exception."""
-        for part in (self._popularity, self._rg2, self._ease, self._student, self._nearer):
+        for part in (self._popularity, self._rg2, self._ease, self._student, self._more):
             part()
 
     @property
@@ -136,63 +113,100 @@ class BestSearch:
 
     def _ease(self) -> None:
         spare = self.budget.left - self._reserve
-        needed: dict[int | None, float] = {None: ease_seconds(self.train, self.valid.nnz, device=self.device)}
-        for k in NEIGHBOURS:
-            if k < self.train.n_items:
-                needed[k] = local_ease_seconds(self.train, k, device=self.device)
+        needed = ease_costs(self.train, NEIGHBOURS, self.valid.nnz, device=self.device)
         paid = sorted((k for k in needed if self._pays(needed[k], spare)), key=lambda k: needed[k])
         if not paid:
             left = f"{max(spare, 0.0):.0f} s are left"
             words = f"as one fit to {self.train.n_items:,} items takes about {min(needed.values()):.0f} s and {left}"
             self.skipped.append(Candidate("EASE", note=words))
             return
-        seconds = max(needed[paid[-1]], EASE_SHARE * spare)
+        teachable = self._pupil((1 - EASE_SHARE) * self.budget.left)[1] is not None
+        seconds = max(needed[paid[-1]], EASE_SHARE * spare if teachable else spare)
+        model = EASE(FIRST_PENALTY, neighbours=paid[0], device=self.device)
         space = {**SPACES["ease"], "neighbours": Choice(tuple(paid))}
-        model = EASE(neighbours=paid[0], device=self.device)
-        how = {"space": space, "trials": EASE_TRIALS, "refit": longest_trial}
-        self._searches["EASE"] = {"model": model, **how}
-        self._tuned("EASE", model, seconds=seconds, **how)
+        how: dict[str, Any] = {"trials": EASE_TRIALS, "refit": longest_trial}
+        self._searches["EASE"] = {"model": model, "space": space, **how}
+        steps = {"regularization": Steps(PENALTIES), "neighbours": Steps(tuple(paid))}
+        self._tuned("EASE", model, seconds=seconds, space=steps, **how)
 
     def _pays(self, needed: float, spare: float) -> bool:
         """Whether the spare seconds pay a fit and, beyond what is reserved, another to all data."""
         return CAUTION * needed + max(0.0, self.larger * needed - self._reserve) <= spare
 
+    def _teacher(self) -> Found | None:
+        return next((one for one in self.found if isinstance(one.model, RG2)), None)
+
+    def _pupil(self, left: float) -> tuple[float, Distilled | None]:
+        """Return the seconds of a student's fit, and the student that `left` pays twice beside its teacher."""
+        teacher = self._teacher()
+        taught = int(np.count_nonzero(self.train.by_user.row_lengths))
+        if teacher is None or taught < FEWEST_TAUGHT:
+            return 0.0, None
+        base = Distilled(teacher.model, random_state=self.random_state, device=self.device)
+        return affordable_student(base, self.train, (left - teacher.refit) / 2, lists=self._listing(teacher))
+
+    def _listing(self, teacher: Found) -> float:
+        """Seconds of the teacher's lists: as long as ranking for all users."""
+        return teacher.judging * self.train.n_users / max(self.users, 1)
+
     def _student(self) -> None:
-        teacher = next((one for one in self.found if isinstance(one.model, RG2)), None)
+        teacher = self._teacher()
         taught = int(np.count_nonzero(self.train.by_user.row_lengths))
         if teacher is None or taught < FEWEST_TAUGHT:
             few = f"as {taught} users are too few to teach it"
             self.skipped.append(Candidate("Distilled", note=few if teacher else "as there is no teacher"))
             return
-        base = Distilled(teacher.model, random_state=self.random_state, device=self.device)
         left = self.budget.left - teacher.refit
-        lists = teacher.judging * self.train.n_users / max(self.users, 1)  # as long as ranking for all users
-        seconds, student = affordable_student(base, self.train, left / 2, lists=lists)
+        seconds, student = self._pupil(self.budget.left)
         if student is None:
             words = f"as a fit takes about {seconds:.0f} s, and another to all data, and {max(left, 0):.0f} s are left"
             self.skipped.append(Candidate("Distilled", note=words))
             return
-        larger = [changed(student, factors=rank) for rank in LARGER_STUDENTS]
+        larger, lists = [changed(student, factors=rank) for rank in LARGER_STUDENTS], self._listing(teacher)
         ranks = {one.factors: student_seconds(one, self.train, lists=lists) for one in larger}
         offered = {rank: needed for rank, needed in ranks.items() if 2 * needed + seconds <= left}
         space = {"factors": Choice((student.factors, *offered)), **SPACES["distilled"]}
-        how = {"space": space, "trials": STUDENT_TRIALS, "refit": lambda found: teacher.refit + longest_trial(found)}
+        how: dict[str, Any] = {"space": space, "trials": STUDENT_TRIALS}
+        how["refit"] = lambda found: teacher.refit + longest_trial(found)
         self._searches["Distilled"] = {"model": student, **how}
         self._tuned("Distilled", student, seconds=left - CAUTION * max(seconds, *offered.values(), 0.0), **how)
 
-    def _nearer(self) -> None:
-        """Try settings near those of the best model, where each needs a fit and two can be paid."""
+    def _more(self) -> None:
+        """Spend what is left on the best model."""
         best = self.best
-        how = self._searches.get(best.candidate.name) if best else None
-        if best is None or how is None:
-            return
-        seconds = self.budget.left - CAUTION * best.refit
-        if seconds < 2 * best.refit:
-            return
+        if best is not None:
+            how = self._larger_ranks(best) if isinstance(best.model, RG2) else self._nearer_settings(best)
+            if how is not None:
+                self._searched_again(best, how)
+
+    def _larger_ranks(self, best: Found) -> dict[str, Any] | None:
+        """How to search a larger rank of RG², if the largest so far is the best: that which can be fitted twice."""
+        rank = best.candidate.params["factors"]
+        each = CAUTION * best.refit * (1 + 1 / self.larger)  # a fit for the search and one to all data
+        paid = [r for r in ranks_in_memory(self.train) if r > rank and each * (r / rank) ** GROWTH <= self.budget.left]
+        if rank < best.largest or not paid:
+            return None
+        space = {name: SPACES["rg2"][name] for name in ("regularization", "popularity_discount")}
+        seconds = self.budget.left - CAUTION * best.refit * (paid[-1] / rank) ** GROWTH
+        return {
+            "model": unfitted(best.model),
+            "space": {"factors": Choice((paid[-1],)), **space},
+            "seconds": seconds,
+            "refit": fit_of_best,
+        }
+
+    def _nearer_settings(self, best: Found) -> dict[str, Any] | None:
+        """How to search near the best settings of a model that needs a fit for each, if two can be paid."""
+        how, seconds = self._searches.get(best.candidate.name), self.budget.left - CAUTION * best.refit
+        if how is None or seconds < 2 * best.refit:
+            return None
+        return {**how, "space": near(how["space"], best.candidate.params), "seconds": seconds}
+
+    def _searched_again(self, best: Found, how: dict[str, Any]) -> None:
+        """Search, and keep the better of both."""
         found, skipped, place = len(self.found), len(self.skipped), self.found.index(best)
         try:
-            space = near(how["space"], best.candidate.params)
-            self._tuned(best.candidate.name, seconds=seconds, **{**how, "space": space})
+            self._tuned(best.candidate.name, **how)
         finally:
             del self.skipped[skipped:]
             if len(self.found) > found:
@@ -228,6 +242,7 @@ class BestSearch:
         refitting = self.larger * refit(found)
         facts: dict[str, Any] = {"settings": len(tried), "unfinished": tuple(found.unfinished)}
         self._keep(name, found.best, found.model, began=began, refit=refitting, steps=found.steps, **facts)
+        self.found[-1].largest = max(trial.params.get("factors", 0) for trial in tried)
         if found.status == "interrupted":
             raise KeyboardInterrupt
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,13 @@ def local_ease_seconds(data: Interactions, neighbours: int, *, device: Any) -> f
     pairs = float(np.square(data.by_user.row_lengths, dtype=np.float64).sum())
     lookups = 4e-9 * data.n_items * neighbours**2
     return float(data.n_items * neighbours**3 / product_rate() + 1e-8 * pairs + lookups + 6e-9 * data.n_items**2)
+
+
+def ease_costs(data: Interactions, neighbours: Iterable[int], judged: int, *, device: Any) -> dict[int | None, float]:
+    """Return the seconds of a fit of EASE on all items (None), and on so many neighbours of each."""
+    costs: dict[int | None, float] = {None: ease_seconds(data, judged, device=device)}
+    costs |= {k: local_ease_seconds(data, k, device=device) for k in neighbours if k < data.n_items}
+    return costs
 
 
 def product_rate(size: int = 768) -> float:

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from taylorank.models.factor_fit import settled_for
+from taylorank.selection.climbing import climb
 from taylorank.selection.path_fit import Costs, PathFit
 from taylorank.selection.proposers import LEAP
 from taylorank.selection.spaces import cut_ranks, lattice, nearest
@@ -224,44 +224,6 @@ class PathSearch:
             if self.study.budget.left < self.costs.judging(self.best.rank) + self.costs.refit(self.best.rank):
                 return
             self.best.point(trial.params, self.study.judge)
-
-
-def climb(
-    axes: Mapping[str, Sequence[Any]],
-    start: Setting,
-    value: Callable[[Setting], float],
-    *,
-    steps: Sequence[int] = (2, 1),
-) -> Setting:
-    """Return the setting that no step along one axis improves; axis i has the values axes[i].
-
-    Goes along each axis while the value grows, with the longest step first. `value` is called once for each setting.
-
-    >>> hill = lambda at: -((at["a"] - 6) ** 2) - (at["b"] - 3) ** 2
-    >>> climb({"a": range(9), "b": range(5)}, {"a": 0, "b": 0}, hill)
-    {'a': 6, 'b': 3}
-    """
-    known: dict[tuple[int, ...], float] = {}
-
-    def value_at(place: dict[str, int]) -> float:
-        key = tuple(place.values())
-        if key not in known:
-            known[key] = value({name: axes[name][i] for name, i in place.items()})
-        return known[key]
-
-    best = {name: values.index(start[name]) for name, values in axes.items()}
-    value_at(best)
-    for step in steps:
-        before = None
-        while before != best:
-            before = best
-            for axis, move in itertools.product(axes, (step, -step)):
-                while 0 <= best[axis] + move < len(axes[axis]):
-                    there = {**best, axis: best[axis] + move}
-                    if value_at(there) <= value_at(best):
-                        break
-                    best = there
-    return {name: axes[name][i] for name, i in best.items()}
 
 
 def _combinations(axes: Axes) -> list[Setting]:

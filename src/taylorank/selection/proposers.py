@@ -1,4 +1,4 @@
-"""Which setting to try next: all of a small grid, by Optuna, or at random."""
+"""Which setting to try next: all of a small grid, by steps, by Optuna, or at random."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from taylorank.selection.ranges import Choice, Range, Space
+from taylorank.selection.climbing import Climb
+from taylorank.selection.ranges import Choice, Range, Space, Steps
 from taylorank.selection.spaces import within
 from taylorank.selection.trials import Trial
 
@@ -27,12 +28,14 @@ LEAP = 4  # times as large at most is the next of growing ranks, if seconds are 
 STARTUP_TRIALS = 8  # random ones, before Optuna has anything to be guided by
 
 
-def proposer(space: Space, first: dict[str, Any], *, trials: int | None, random_state: int) -> Listed | Tpe:
-    """Return the whole grid if it fits in the budget, else Optuna's TPE if it is installed, else random search.
+def proposer(space: Space, first: dict[str, Any], *, trials: int | None, random_state: int) -> Proposer:
+    """Return a climb over steps; the whole grid if it fits in the budget; Optuna's TPE if it is there; random search.
 
     Without a limit of trials, a grid of at most `SMALL_GRID` settings fits. All but a grid within a limit begin with
     `first`, the model's own values moved into the space, so that the defaults are tried wherever the space allows them.
     """
+    if space and all(isinstance(part, Steps) for part in space.values()):
+        return Climb({name: part.values for name, part in space.items() if isinstance(part, Steps)}, first)
     sizes = [len(part.values) if isinstance(part, Choice) else math.inf for part in space.values()]
     if not space or (trials is not None and math.prod(sizes) <= trials):
         return Listed(_grid(space, random_state), {}, "every combination")
@@ -209,6 +212,9 @@ class Tpe:
         with _quiet_optuna():
             state = without if trial.value is None else TrialState.COMPLETE
             self._study.tell(self._current, trial.value, state=state)
+
+
+Proposer = Climb | Listed | Tpe
 
 
 @contextmanager

@@ -92,6 +92,11 @@ class Choice:
         return self.values[int(rng.integers(len(self.values)))]
 
 
+@dataclass(frozen=True)
+class Steps(Choice):
+    """One of `values`, which lie in an order: a search of nothing but steps climbs from the model's own values."""
+
+
 Space = Mapping[str, Range | Choice]
 NEAR = 1 / 6  # of a range, to either side
 
