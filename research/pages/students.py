@@ -16,7 +16,7 @@ from typing import Any
 from research.bench.quality.public_splits import PUBLISHED
 from research.output import write_text
 from research.pages.sections import filled
-from research.pages.themed import svg_of
+from research.pages.themed import INK, svg_of
 from research.places import Places
 
 Row = dict[str, Any]
@@ -190,7 +190,12 @@ def chart(values: list[Row]) -> Row:
     base = alt.Chart({"values": values}).encode(x=x, y=y, color=colour)
     lines = base.transform_filter(alt.datum.model != kinds[2]).mark_line(point=True)
     marks = base.transform_filter(alt.datum.model == kinds[2]).mark_point(shape="cross", size=60)
-    both = alt.layer(lines, marks).properties(width=320, height=240).facet(column=alt.Column("set:N", title=None))
+    header = alt.Header(labelColor=INK, labelFontSize=13)
+    both = (
+        alt.layer(lines, marks)
+        .properties(width=320, height=240)
+        .facet(column=alt.Column("set:N", title=None, header=header))
+    )
     spec: Row = both.resolve_scale(y="independent").to_dict()
     return spec
 
