@@ -22,6 +22,7 @@ extensions = [
     "drawings",
     "outside_links",
     "command_help",
+    "readable",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "gallery/sg_execution_times.rst"]

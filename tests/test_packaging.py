@@ -33,7 +33,8 @@ def test_versions_agree():
 def test_wheels_are_built_for_the_oldest_python_and_for_the_stable_abi():
     stable = PROJECT["tool"]["scikit-build"]["wheel"]["py-api"]
     oldest = PROJECT["project"]["requires-python"].removeprefix(">=").replace(".", "")
-    assert PROJECT["tool"]["cibuildwheel"]["build"] == [f"cp{oldest}-*", f"{stable}-*"]
+    built = PROJECT["tool"]["cibuildwheel"]["build"]
+    assert built[:2] == [f"cp{oldest}-*", f"{stable}-*"]  # those after them try the stable one
     assert "STABLE_ABI" in (ROOT / "CMakeLists.txt").read_text()
 
 

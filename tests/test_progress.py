@@ -8,8 +8,11 @@ import pytest
 
 import taylorank as tr
 from taylorank import progress
+from taylorank.data import datasets
+from taylorank.data.datasets import places
 
 DATA = tr.planted(60, 30, interactions=700, random_state=1)
+MODEL = tr.EASE().fit(DATA)
 
 
 @pytest.fixture
@@ -28,6 +31,8 @@ CALLS = {
     "itemknn": lambda **how: tr.ItemKNN().fit(DATA, **how),
     "distilled": lambda **how: tr.Distilled(tr.RG2(4), 2, steps=5).fit(DATA, **how),
     "tune": lambda **how: tr.tune("ials", *DATA.split((0.8, 0.2)), trials=2, space={"factors": [2, 3]}, **how),
+    "evaluate": lambda **how: tr.evaluate(MODEL, DATA, seen=[], **how),
+    "recommend": lambda **how: MODEL.recommend([0] * 20_000, 3, **how),
     "compare": lambda **how: tr.compare(DATA, ["ease", "popularity"], seeds=(0,), trials=0, **how),
 }
 
@@ -75,6 +80,43 @@ def test_a_callback_gets_every_report(name):
     assert all(isinstance(one, progress.Report) for one in seen)
     assert [one.seconds for one in seen] == sorted(one.seconds for one in seen)
     assert len({one.what for one in seen}) == 1  # what it calls has no line of its own
+
+
+def test_reading_a_file_tells_how_much_is_read(terminal, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("user,item\n" + "ann,tea\n" * 200_000)
+    tr.read_interactions(log)
+    shown = terminal()
+    assert "reading log.csv: 2 of 2 MB, read, " in shown
+    tr.read_interactions(log, progress=False)
+    assert terminal() == ""
+
+
+def test_data_sets_tell_of_downloads(terminal, tmp_path, monkeypatch):
+    log = tmp_path / "log.csv"
+    log.write_text("1\t2\t3\t4\n" * 100)
+
+    def download(dataset, progress):
+        progress(3_000_000, 5_000_000)
+        return places.Located((log,), is_parquet=False)
+
+    monkeypatch.setattr(datasets, "locate", download)
+    datasets.path("ml-1m")
+    assert "data set ml-1m: 3 of 5 MB, downloaded, " in terminal()
+    datasets.path("ml-1m", progress=False)
+    assert terminal() == ""
+
+
+def test_lists_for_a_few_users_are_not_told_of(terminal):
+    MODEL.recommend([0, 1], 3)
+    assert terminal() == ""
+
+
+def test_what_a_fit_evaluates_does_not_count_in_its_line():
+    seen = []
+    train, valid = DATA.split((0.8, 0.2))
+    tr.IALS(4, iterations=3).fit(train, valid, progress=seen.append)
+    assert [one.done for one in seen] == [1, 2, 3]
 
 
 def test_progress_changes_nothing_in_the_result():

@@ -190,19 +190,6 @@ def time_to_quality(places: Places) -> Spec | None:
     return scatter(rows, x=("seconds", "seconds of one fit, two cores, log scale"), y=("ndcg", "NDCG@10"))
 
 
-def quality_per_byte(places: Places) -> Spec | None:
-    """NDCG@20 against the bytes of what a server holds, from the record of students where there is one."""
-    file = places.records / "bench" / "students.json"
-    if not file.exists():
-        return None
-    record = json.loads(file.read_text(encoding="utf-8"))
-    rows = [
-        {"model": row["model"], "bytes": row["bytes"] / 1e6, "ndcg": row["ndcg@20"], "who": row["kind"]}
-        for row in record.get("per_byte", [])
-    ]
-    return scatter(rows, x=("bytes", "MB of vectors, log scale"), y=("ndcg", "NDCG@20")) if rows else None
-
-
 def scatter(rows: list[dict[str, Any]], *, x: tuple[str, str], y: tuple[str, str]) -> Spec:
     """Return named points over a logarithmic axis."""
     kinds = list(dict.fromkeys(row["who"] for row in rows))
@@ -257,5 +244,4 @@ PICTURES: dict[str, Callable[[Places], Spec | None]] = {
     "targets": targets,
     "spectrum": spectrum,
     "time-to-quality": time_to_quality,
-    "quality-per-byte": quality_per_byte,
 }

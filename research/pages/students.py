@@ -16,6 +16,7 @@ from typing import Any
 from research.bench.quality.public_splits import PUBLISHED
 from research.output import write_text
 from research.pages.sections import filled
+from research.pages.themed import INK, svg_of
 from research.places import Places
 
 Row = dict[str, Any]
@@ -153,11 +154,9 @@ def draw(places: Places) -> None:
     record = _load(places, "students")
     if record is None or any(importlib.util.find_spec(name) is None for name in ("altair", "vl_convert")):
         return
-    import vl_convert
-
     folder = places.docs / "students"
     folder.mkdir(exist_ok=True)
-    write_text(folder / "per-byte.svg", vl_convert.vegalite_to_svg(chart(points(record["parts"]))))
+    write_text(folder / "per-byte.svg", svg_of(chart(points(record["parts"]))) + "\n")
 
 
 def points(parts: Mapping[str, Row]) -> list[Row]:
@@ -190,8 +189,13 @@ def chart(values: list[Row]) -> Row:
     base = alt.Chart({"values": values}).encode(x=x, y=y, color=colour)
     lines = base.transform_filter(alt.datum.model != kinds[2]).mark_line(point=True)
     marks = base.transform_filter(alt.datum.model == kinds[2]).mark_point(shape="cross", size=60)
-    both = alt.layer(lines, marks).properties(width=320, height=240).facet(column=alt.Column("set:N", title=None))
-    spec: Row = both.resolve_scale(y="independent").properties(background="white").to_dict()
+    header = alt.Header(labelColor=INK, labelFontSize=13)
+    both = (
+        alt.layer(lines, marks)
+        .properties(width=320, height=240)
+        .facet(column=alt.Column("set:N", title=None, header=header))
+    )
+    spec: Row = both.resolve_scale(y="independent").to_dict()
     return spec
 
 

@@ -18,7 +18,6 @@ from research.reproduce.run import NO_TORCH, chosen_models, data_of, joined, mod
 from research.reproduce.run import reproduce as run_table
 from research.reproduce.tables import Table
 from taylorank.cli.compare import compared
-from taylorank.cli.datasets import download_bar
 from taylorank.cli.options import comma_separated, command_line
 from taylorank.cli.results import table_console
 from taylorank.errors import ParameterError
@@ -75,8 +74,7 @@ def reproduce(
                 folders.enter_context(output_file(file))
         found = list(others)
         if chosen:
-            with download_bar(table.dataset, quiet) as progress:
-                data = data_of(table, path=path, cleaning=cleaning, progress=progress)
+            data = data_of(table, path=path, cleaning=cleaning, progress=not quiet)
             how = {"trials": trials, "epochs": epochs, "file": json, "per_user": per_user, "command": command_line()}
             seeded = range(seed, seed + seeds)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from research.bench.quality.softmax_family import METRICS, composed, space_of
 from research.reproduce.tables import GROUPS, Table
 from taylorank.data import datasets
-from taylorank.data.datasets.fetch import Progress
 from taylorank.errors import ParameterError
+from taylorank.progress import Show
 from taylorank.registry import MODELS
 from taylorank.report.record import Record
 from taylorank.selection import CompareProgress, Comparison, compare
@@ -54,9 +54,7 @@ def chosen_models(table: Table, asked: Sequence[str] | None, others: Sequence[Re
     return [name for name in known if name not in left_out(known) and name not in done]
 
 
-def data_of(
-    table: Table, *, path: Path | None = None, cleaning: str | None = None, progress: Progress | None = None
-) -> Data:
+def data_of(table: Table, *, path: Path | None = None, cleaning: str | None = None, progress: Show = None) -> Data:
     """Return the data as the papers clean them, from files of yours if `path` names them."""
     if table.cleaning is None:
         if cleaning is not None:

@@ -36,6 +36,7 @@ class Report:
     seconds: float
     done: int | None = None
     total: int | None = None
+    unit: str = ""
 
     def __str__(self) -> str:
         """Return the line that a terminal shows.
@@ -43,10 +44,15 @@ class Report:
         >>> print(Report("fitting RG2", "residual 1e-03", 2.04, done=7, total=50))
         fitting RG2: 7 of 50, residual 1e-03, 2.0 s
         """
-        count = (
-            [] if self.done is None else [f"{self.done:,} of {self.total:,}" if self.total else f"step {self.done:,}"]
-        )
-        return f"{self.what}: {', '.join([*count, *filter(None, [self.text]), f'{self.seconds:.1f} s'])}"
+        parts = [self._count(), self.text, f"{self.seconds:.1f} s"]
+        return f"{self.what}: {', '.join(filter(None, parts))}"
+
+    def _count(self) -> str:
+        if self.done is None:
+            return ""
+        if self.unit == "bytes":
+            return f"{self.done / 1e6:,.0f}{f' of {self.total / 1e6:,.0f}' if self.total else ''} MB"
+        return f"{self.done:,} of {self.total:,} {self.unit}".rstrip() if self.total else f"step {self.done:,}"
 
 
 Show = bool | Callable[[Report], object] | None
@@ -63,10 +69,10 @@ class Narrator:
     logged: float = 0.0
     is_open: bool = False  # a line of the terminal is not ended yet
 
-    def report(self, text: str = "", *, done: int | None = None, total: int | None = None) -> None:
+    def report(self, text: str = "", *, done: int | None = None, total: int | None = None, unit: str = "") -> None:
         """Tell how far it is."""
         seconds = time.perf_counter() - self.began
-        report = Report(self.what, text, seconds, done, total)
+        report = Report(self.what, text, seconds, done, total, unit)
         if seconds - self.logged >= LINES:
             self.logged = seconds
             log.info("%s", report)
@@ -119,11 +125,11 @@ def narrated(what: str, show: Show = None) -> Iterator[Narrator]:
         narrator.end()
 
 
-def report(text: str = "", *, done: int | None = None, total: int | None = None) -> None:
+def report(text: str = "", *, done: int | None = None, total: int | None = None, unit: str = "") -> None:
     """Tell how far the call is that is being made, if somebody listens."""
     narrator = _CURRENT.get()
     if narrator is not None:
-        narrator.report(text, done=done, total=total)
+        narrator.report(text, done=done, total=total, unit=unit)
 
 
 def narrated_fit(fit: Function) -> Function:
@@ -135,6 +141,16 @@ def narrated_fit(fit: Function) -> Function:
             return fit(self, *args, **kwargs)
 
     return cast("Function", told)
+
+
+@contextmanager
+def counted(what: str, unit: str, show: Show = None) -> Iterator[Callable[[int, int | None], None]]:
+    """Yield a function of (done, total), counted in `unit`; silent inside another call, which has a count."""
+    if _CURRENT.get() is not None:
+        yield lambda done, total: None
+        return
+    with narrated(what, show) as narrator:
+        yield lambda done, total: narrator.report(done=done, total=total, unit=unit)
 
 
 @contextmanager

@@ -358,6 +358,56 @@ def test_users_with_few_items_and_a_share_of_the_others_stay_in_training():
             leave_k_out_split(LIKES, **wrong)
 
 
+@every
+def test_selected_items_are_ranked(fitted, name):
+    ids, _ = fitted[name].rank_items(4, LIKES[4], [3, 4, 9, 20])
+    assert sorted(ids.tolist()) == [3, 4, 9, 20]
+    assert set(ids[:2].tolist()) == {4, 20}
+
+
+@every
+def test_lists_of_all_users_are_those_of_each(fitted, name):
+    assert (fitted[name].recommend_all(LIKES, N=1)[:, 0] == np.arange(50)).all()
+
+
+@pytest.mark.parametrize("kind", ["Annoy", "NMSLib", "Faiss"])
+def test_an_approximate_index_gives_way_to_exact_lists_and_says_so(kind):
+    with pytest.warns(ParameterWarning, match=r"exact here, and nlist left out; .* model\.export"):
+        model = getattr(implicit.approximate_als, f"{kind}AlternatingLeastSquares")(factors=3, nlist=9, random_state=1)
+    model.fit(LIKES, show_progress=False)
+    assert (model.recommend(np.arange(50), LIKES, N=1)[0][:, 0] == np.arange(50)).all()
+
+
+@pytest.mark.parametrize("name", ["ann", "cpu", "datasets", "recommender_base"])
+def test_what_is_not_there_says_what_is(name):
+    with pytest.raises(ImportError, match=f"has no {name}; "):
+        getattr(implicit, name)
+    with pytest.raises(ImportError, match=f"has no {name}; "):
+        exec(f"from taylorank.compat.implicit import {name}")
+    assert not hasattr(implicit, "no_such_thing")
+
+
+def test_a_script_can_ask_for_a_gpu():
+    assert implicit.gpu.HAS_CUDA in (True, False)
+
+
+def test_logistic_factors_learn_the_two_tastes_and_a_stronger_penalty_shortens_them(tmp_path):
+    pytest.importorskip("torch")
+    models = [
+        implicit.lmf.LogisticMatrixFactorization(factors=4, regularization=strength, neg_prop=5, random_state=1)
+        for strength in (0.01, 10.0)
+    ]
+    for model in models:
+        model.fit(LIKES, show_progress=False)
+    ids, scores = models[0].recommend(np.arange(50), LIKES, N=1)
+    assert (ids[:, 0] == np.arange(50)).mean() > 0.8
+    assert np.abs(models[1].item_factors[:, :4]).mean() < np.abs(models[0].item_factors[:, :4]).mean()
+    models[0].save(tmp_path / "lmf.npz")
+    again = implicit.lmf.LogisticMatrixFactorization.load(tmp_path / "lmf.npz")
+    assert again.neg_prop == 5
+    assert np.array_equal(again.recommend(3, LIKES[3], N=1)[1], scores[3])
+
+
 def test_bpr_learns_the_two_tastes():
     pytest.importorskip("torch")
     model = implicit.bpr.BayesianPersonalizedRanking(factors=4, iterations=25, random_state=1)

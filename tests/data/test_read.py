@@ -277,7 +277,7 @@ def test_progress_reaches_the_end(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_bytes(write_csv(ROWS * 50, HEADER))
     calls = []
-    read_interactions(path, progress=lambda done, total: calls.append((done, total)))
+    read_interactions(path, progress=lambda report: calls.append((report.done, report.total)))
     assert calls == sorted(calls)
     assert calls[-1] == (path.stat().st_size,) * 2
 

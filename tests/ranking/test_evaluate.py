@@ -196,7 +196,7 @@ def test_long_lists_are_held_for_fewer_users_at_a_time(parts, products, monkeypa
     model = products(train, np.random.default_rng(0).random((60, 30)).astype(np.float32))
     expected, sizes = evaluate(model, test, k=20), []
     monkeypatch.setattr(evaluation, "LIST_CELLS", 100)
-    got = evaluate(model, test, k=20, num_threads=1, progress=lambda done, _: sizes.append(done))
+    got = evaluate(model, test, k=20, num_threads=1, progress=lambda report: sizes.append(report.done))
     assert sizes[:2] == [5, 10]
     assert got == pytest.approx(expected, abs=1e-12)
 
@@ -282,7 +282,7 @@ def test_means_are_a_dictionary_and_carry_the_rest(parts, table):
         per_user=True,
         confidence=0.9,
         random_state=4,
-        progress=lambda *users: done.append(users),
+        progress=lambda report: done.append((report.done, report.total)),
     )
     assert done[-1] == (full.users.evaluated, full.users.evaluated)
     assert list(full.intervals) == ["ndcg@5"]

@@ -112,7 +112,7 @@ def compare(
     if report is not None:
         require_extra()
     with writable(json, report):
-        given = _data(data, protocol, core, cleaning, options)
+        given = _data(data, protocol, core, cleaning, options, quiet)
         how: dict[str, Any] = {
             "protocol": protocol,
             "seeds": range(seed, seed + seeds),
@@ -139,15 +139,15 @@ def compare(
             console.print(f"written: {path}")
 
 
-def _data(name: str, protocol: str, core: int | None, cleaning: str | None, options: FileOptions) -> Any:
+def _data(name: str, protocol: str, core: int | None, cleaning: str | None, options: FileOptions, quiet: bool) -> Any:
     if protocol != "published":
-        data = open_data(name, cleaning=cleaning, **options.given())
+        data = open_data(name, cleaning=cleaning, progress=not quiet, **options.given())
         return data if core is None else data.core(core)
     if core is not None or cleaning is not None or options.given():
         raise ParameterError("a published split is taken as it is", "leave out --core, --cleaning and the file options")
     if name not in datasets.names():
         raise ParameterError(f"{name} is no data set, and only they have published splits", "choose another --protocol")
-    return datasets.published_split(name)
+    return datasets.published_split(name, progress=not quiet)
 
 
 def compared(console: Console, run: Callable[[], Result]) -> Result:

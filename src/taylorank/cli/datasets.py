@@ -98,8 +98,7 @@ def stats(
 
     Example: taylorank datasets stats log.csv --user who --item what --core 5
     """
-    with download_bar(data, quiet) as progress:
-        interactions = open_data(data, cleaning=cleaning, progress=progress, **options.given())
+    interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
     facts = describe(interactions if core is None else interactions.core(core))
     if json != STANDARD_OUTPUT:
         _console().print(_facts_table(facts))

@@ -49,8 +49,12 @@ def diagnose(
     console = text_console(quiet, json)
     with writable(json):
         fitted = load(model)
-        given = None if data is None else open_data(data, cleaning=cleaning, **options.given())
-        masks = [fitted.seen, *(open_data(more, cleaning=cleaning, **options.given()) for more in seen or [])]
+        reading = {"cleaning": cleaning, "progress": not quiet, **options.given()}
+        given = None if data is None else open_data(data, **reading)
+        masks = [
+            fitted.seen,
+            *(open_data(more, cleaning=cleaning, progress=not quiet, **options.given()) for more in seen or []),
+        ]
         found = diagnose_model(fitted, given, seen=masks, users=users, random_state=seed)
         console.print(str(found), markup=False)
         if json is not None:

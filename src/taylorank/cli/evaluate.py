@@ -30,7 +30,6 @@ from taylorank.data.source import open_data
 from taylorank.metrics import DEFAULT, NAMES, Gain, wanted_metrics
 from taylorank.models import load
 from taylorank.output import atomic_path
-from taylorank.progress import narrated
 from taylorank.ranking import Evaluation
 from taylorank.ranking import evaluate as evaluate_model
 
@@ -79,23 +78,26 @@ def evaluate(
     wanted_metrics(asked, at)  # a misspelled name is found before the work
     with writable(json, per_user):
         fitted = load(model)
-        data = open_data(test, cleaning=cleaning, **options.given())
-        masks = [fitted.seen, *(open_data(more, cleaning=cleaning, **options.given()) for more in seen or [])]
-        with narrated("evaluating", not console.quiet) as narrator:
-            found = evaluate_model(
-                fitted,
-                data,
-                k=at,
-                seen=masks,
-                metrics=asked,
-                gain=gain,
-                per_user=per_user is not None,
-                confidence=confidence or None,
-                resamples=resamples,
-                random_state=seed,
-                device=device,
-                progress=lambda done, total: narrator.report("users", done=done, total=total),
-            )
+        reading = {"cleaning": cleaning, "progress": not quiet, **options.given()}
+        data = open_data(test, **reading)
+        masks = [
+            fitted.seen,
+            *(open_data(more, cleaning=cleaning, progress=not quiet, **options.given()) for more in seen or []),
+        ]
+        found = evaluate_model(
+            fitted,
+            data,
+            k=at,
+            seen=masks,
+            metrics=asked,
+            gain=gain,
+            per_user=per_user is not None,
+            confidence=confidence or None,
+            resamples=resamples,
+            random_state=seed,
+            device=device,
+            progress=not console.quiet,
+        )
         _show(found, confidence, console)
         if json is not None:
             settings = {"model": str(model), "test": test, "seen": seen or [], "gain": gain, "seed": seed}

@@ -58,7 +58,7 @@ def fit(
     choosing_metric(metric)
     console = text_console(quiet, json)
     with writable(out, json), threads(num_threads):
-        interactions = open_data(data, cleaning=cleaning, **options.given())
+        interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         with narrated("choosing", not console.quiet):
             model = fit_best(

@@ -46,7 +46,7 @@ def fold_in(
         check_ending(out)
     console = text_console(quiet, json)
     with writable(out, save, json), threads(num_threads):
-        fitted = on_device(load(model), device).fold_in(open_data(histories, **options.given()))
+        fitted = on_device(load(model), device).fold_in(open_data(histories, progress=not quiet, **options.given()))
         users = fitted.users.values
         if save is not None:
             fitted.save(save)

@@ -50,7 +50,7 @@ def split(
     console = text_console(quiet)
     shares = _shares(ratios)
     with output_folder(out) as folder:
-        interactions = open_data(data, cleaning=cleaning, **options.given())
+        interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         for name, part in _parts(interactions, by, shares, held, seed).items():
             path = folder / f"{name}.{format}"

@@ -77,7 +77,7 @@ def train(
     if path and not (seen and getattr(estimator, "has_path", False)):
         raise ParameterError("--path keeps the SVD of rg2 or rgx", "use one of them, spectral, with the seen items")
     with output_file(out), threads(num_threads):
-        interactions = open_data(data, cleaning=cleaning, **options.given())
+        interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
         start = time.perf_counter()

@@ -75,7 +75,7 @@ def tune(
         raise ParameterError(f"--file {file}: there is no folder {file.parent}", "make it, or name another file")
     console = text_console(quiet, json)
     with writable(file, out, json):
-        interactions = open_data(data, cleaning=cleaning, **options.given())
+        interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
         held = hold_back(interactions, valid, hold_out=hold_out, random_state=seed)

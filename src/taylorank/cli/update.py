@@ -41,7 +41,7 @@ def update(
     with output_file(out), threads(num_threads):
         fitted: Any = load(model)
         update_with = fitted.partial_fit  # a model without it says so before the data are read
-        more = open_data(data, cleaning=cleaning, **options.given())
+        more = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         before, start = (len(fitted.users), len(fitted.items), fitted.seen.nnz), time.perf_counter()
         with narrated(f"updating {type(fitted).__name__}", not quiet):
             update_with(more, sweeps=sweeps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from scipy import sparse
@@ -13,6 +13,7 @@ from taylorank.data.interactions import Duplicates, Interactions
 from taylorank.data.polars_use import check_polars
 from taylorank.data.read_options import Format, Options
 from taylorank.errors import MissingExtraError
+from taylorank.progress import Show, narrated
 
 
 def read_interactions(
@@ -32,7 +33,7 @@ def read_interactions(
     encoding: str | None = None,
     quote: str = '"',
     columns: Sequence[str] | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Show = None,
 ) -> Interactions:
     """Read a log of (user, item) rows, one per interaction, into `Interactions`.
 
@@ -61,14 +62,15 @@ def read_interactions(
         How a file is written, where that is not recognised. `columns` names the columns of a file without header;
         `quote=""` says that quotes are ordinary characters.
     progress
-        Called with (bytes read, bytes in all) while a file is read.
+        Of the bytes of a file: by default a line on a terminal once it takes long; True, False, or a function of a
+        `Report`.
 
     >>> read_interactions([("ann", "tea"), ("bob", "tea"), ("bob", "milk")]).nnz
     3
     """
     options = Options(
         user, item, rating, strength, timestamp, min_rating, duplicates, missing, ids, separator, format, encoding,
-        quote, columns, progress,
+        quote, columns,
     )  # fmt: skip
     if isinstance(source, Interactions):
         options.allow_only(what="interactions that were read before")
@@ -81,7 +83,8 @@ def read_interactions(
             check_polars()
             from taylorank.data.read_file import read_file
 
-            return read_file(source, options)
+            with narrated(f"reading {getattr(source, 'name', source)}", progress):
+                return read_file(source, options)
         from taylorank.data.read_memory import read_memory
 
         return read_memory(source, options)

@@ -24,6 +24,7 @@ from taylorank.data.roles import assign_roles
 from taylorank.data.tables import parquet_columns, parquet_rows
 from taylorank.data.text import text_rows
 from taylorank.errors import DataError, TaylorankError
+from taylorank.progress import report
 
 LONGEST_ADJACENCY = 1 << 28  # a line holds all items of a user
 
@@ -60,7 +61,7 @@ def _read_opened(source: Any, name: str, options: Options) -> Interactions:
             fallback="latin-1" if kind == "dat" else None,
             longest=LONGEST_ADJACENCY if kind == "adjacency" else LONGEST_LINE,
         )
-        blocks = _with_progress(blocks, file, source, options)
+        blocks = _with_progress(blocks, file, source)
         if kind == "adjacency":
             options.allow_only("format", "encoding", what="adjacency text")
             return _read_adjacency(blocks, name)
@@ -97,15 +98,15 @@ def _format_of(name: str, head: bytes) -> Format:
     return "csv"
 
 
-def _with_progress(blocks: Iterator[bytes], file: IO[bytes], source: Any, options: Options) -> Iterator[bytes]:
-    """Yield the blocks, and call `progress` with how much of the file on disk has been read."""
-    if options.progress is None or not isinstance(source, Path):
+def _with_progress(blocks: Iterator[bytes], file: IO[bytes], source: Any) -> Iterator[bytes]:
+    """Yield the blocks, and tell how much of the file on disk has been read."""
+    if not isinstance(source, Path):
         yield from blocks
         return
     total = source.stat().st_size
     raw = getattr(file, "fileobj", None) or getattr(file, "_fp", None) or file
     for block in blocks:
-        options.progress(min(raw.tell(), total), total)
+        report("read", done=min(raw.tell(), total), total=total, unit="bytes")
         yield block
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from taylorank.checks import is_finite
@@ -38,7 +38,6 @@ class Options:
     encoding: str | None = None
     quote: str = '"'
     columns: Sequence[str] | None = None
-    progress: Callable[[int, int], None] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():

@@ -11,20 +11,20 @@ from taylorank.data.paths import path_of
 from taylorank.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from taylorank.data.datasets.fetch import Progress
+    from taylorank.progress import Show
 
 
 def open_data(
     name_or_path: str | os.PathLike[str],
     *,
     cleaning: str | None = None,
-    progress: Progress | None = None,
+    progress: Show = None,
     **read_options: Any,
 ) -> Interactions:
     """Return the interactions in a file, else of the data set of that name; a file of that name takes precedence.
 
     `cleaning` (None: "raw") is for data sets, `read_options` (those of `read_interactions`; None means not given) for
-    files. An .npz file is one that `Interactions.save_npz` wrote. `progress(done, total)` is called with bytes.
+    files. An .npz file is one that `Interactions.save_npz` wrote. `progress` is as in `read_interactions`.
     """
     options = {name: value for name, value in read_options.items() if value is not None}
     path = path_of(name_or_path)
@@ -49,7 +49,7 @@ def _is_file(path: Path) -> bool:
         raise DataError(f"cannot open {path}: {error.strerror}", "check the path") from None
 
 
-def _open_file(path: Path, cleaning: str | None, progress: Progress | None, options: dict[str, Any]) -> Interactions:
+def _open_file(path: Path, cleaning: str | None, progress: Show, options: dict[str, Any]) -> Interactions:
     if cleaning is not None:
         raise ParameterError(
             f"cleaning {cleaning!r} applies to data sets, and {path} is a file",

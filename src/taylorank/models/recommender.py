@@ -187,6 +187,7 @@ class Recommender:
         cold: Cold | None = None,
         device: str | None = None,
         as_frame: AsFrame = False,
+        progress: Show = None,
     ) -> Any:
         """Return the ids of the n best items of each user and their scores, (len(users), n).
 
@@ -201,8 +202,10 @@ class Recommender:
 
         `device` is where to rank this once, in place of the model's own `device`, if it has one. `as_frame` gives a
         table of user, rank, item and score, without padding: "polars", "pandas", "pyarrow", or True for the one in use.
+        `progress` is as in `fit`.
         """
-        lists = recommend(self.placed_on(device), users, n, seen=seen, items=items, exclude=exclude, cold=cold)
+        model = self.placed_on(device)
+        lists = recommend(model, users, n, seen=seen, items=items, exclude=exclude, cold=cold, progress=progress)
         return lists if as_frame is False else list_table(users, lists, as_frame)
 
     @on_own_threads

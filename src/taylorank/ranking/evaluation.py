@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from taylorank.errors import ParameterError
 from taylorank.kernels.thread_limit import threads
 from taylorank.metrics import DEFAULT, GAINS, Gain, bootstrap_means, percentile_interval, wanted_metrics
 from taylorank.metrics.bootstrap import check_confidence, check_resamples
+from taylorank.progress import Show, counted
 from taylorank.ranking.accumulators import Accumulator, Block, Task, accumulators_for
 from taylorank.ranking.evaluated import EvaluatedUsers, Evaluation
 from taylorank.ranking.lists import best_items
@@ -20,7 +21,6 @@ from taylorank.ranking.masks import interactions_of, seen_parts
 from taylorank.ranking.prepared import Prepared, prepared
 from taylorank.ranking.ranker import Rankable, Ranker, ranker_of
 
-Progress = Callable[[int, int], None]
 LIST_CELLS = 1 << 20  # ranks held at a time
 
 
@@ -40,7 +40,7 @@ def evaluate(
     counts: Interactions | None = None,
     num_threads: int | None = None,
     device: str | None = None,
-    progress: Progress | None = None,
+    progress: Show = None,
 ) -> Evaluation:
     """Return the mean of each metric over the users with test items: {"ndcg@10": …, …}.
 
@@ -72,7 +72,7 @@ def evaluate(
     device
         Where to rank, "auto", "cpu" or "cuda", in place of the model's own `device`; others rank where they always do.
     progress
-        Called with (users done, all users).
+        As in `fit`: by default a line on a terminal once it takes long; True, False, or a function of a `Report`.
 
     >>> from taylorank.data import planted
     >>> from taylorank.models import Popularity
@@ -90,12 +90,12 @@ def evaluate(
     truth, hidden = known.truth, known.hidden
     counts = ranker.seen if counts is None else interactions_of(ranker, counts, "counts")
     accumulators = accumulators_for(wanted, Task(ranker, truth, hidden, counts))
-    with threads(ranker.num_threads if num_threads is None else num_threads):
+    own = threads(ranker.num_threads if num_threads is None else num_threads)
+    with own, counted(f"evaluating {type(model).__name__}", "users", progress) as tell:
         for block in _blocks(ranker, known, max(w.cutoff or 0 for w in wanted)):
             for accumulator in accumulators:
                 accumulator.add(block)
-            if progress is not None:
-                progress(block.users.stop, len(truth.users))
+            tell(block.users.stop, len(truth.users))
     results = {name: value for accumulator in accumulators for name, value in accumulator.results().items()}
     return Evaluation(
         {str(w): results[str(w)] for w in wanted},

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from taylorank.checks import check_list, check_whole
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
+from taylorank.progress import Show, counted
 from taylorank.ranking.cold import Cold, known_rows
 from taylorank.ranking.lists import BestOf, best_items, popular_items
 from taylorank.ranking.masks import Hidden, seen_parts
 from taylorank.ranking.ranker import Best, Mask, Rankable, Ranker, ranker_of
 from taylorank.system import available_memory
 
+QUICK = 1 << 13  # users whose lists come before anybody wonders
 SURELY_FREE = 1 << 28  # bytes that are not asked for: the answer takes longer than a small request
 Users = Sequence[Any] | NDArray[Any]
 Lists = tuple[NDArray[Any], NDArray[np.float32]]
@@ -32,14 +34,25 @@ def recommend(
     items: Sequence[Any] | None = None,
     exclude: Sequence[Any] | None = None,
     cold: Cold | None = None,
+    progress: Show = None,
 ) -> Lists:
     """Return ids and scores of the n best items of each user, (len(users), n); see the models' `recommend`."""
-    _check_memory(len(users) if hasattr(users, "__len__") else 0, n)
-    blocks = list(recommend_blocks(model, users, n, seen=seen, items=items, exclude=exclude, cold=cold))
+    count = len(users) if hasattr(users, "__len__") else 0
+    _check_memory(count, n)
+    found = recommend_blocks(model, users, n, seen=seen, items=items, exclude=exclude, cold=cold)
+    blocks = list(found if count <= QUICK else _told(found, count, progress))
     if len(blocks) == 1:
         return blocks[0]
     ids, scores = _empty(ranker_of(model), 0, n)
     return np.concatenate([ids, *(b[0] for b in blocks)]), np.concatenate([scores, *(b[1] for b in blocks)])
+
+
+def _told(blocks: Iterator[Lists], count: int, progress: Show) -> Iterator[Lists]:
+    done = 0
+    with counted("recommending", "users", progress) as tell:
+        for block in blocks:
+            tell(done := done + len(block[0]), count)
+            yield block
 
 
 def recommend_blocks(

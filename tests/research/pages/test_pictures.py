@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from research.pages.pictures import PICTURES, N, draw, parabola, quality_per_byte, small_targets, time_to_quality
+from research.pages.pictures import PICTURES, N, draw, parabola, small_targets, time_to_quality
 from research.pages.themed import INK, LINE, SERIES, svg_of
 from research.places import HERE, Places
 
@@ -37,15 +37,6 @@ def test_time_to_quality_has_every_model_of_the_record(tmp_path):
     assert {row["ndcg"] for row in rows} <= {one["metrics"]["ndcg@10"]["mean"] for one in record.values()}
     assert len(rows) == len(record) - 1  # popular items take no time to speak of
     assert time_to_quality(Places(tmp_path)) is None
-
-
-def test_quality_per_byte_waits_for_its_record(tmp_path):
-    places = Places(tmp_path)
-    assert quality_per_byte(places) is None
-    (places.records / "bench").mkdir(parents=True)
-    row = {"model": "RG², 64", "kind": "RG²", "bytes": 2_000_000, "ndcg@20": 0.15}
-    (places.records / "bench" / "students.json").write_text(json.dumps({"per_byte": [row]}))
-    assert quality_per_byte(places)["data"]["values"][0]["bytes"] == 2
 
 
 def test_drawn_pictures_are_sound_and_follow_the_mode(tmp_path):

@@ -9,6 +9,7 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from taylorank.compat.implicit.older import OlderMethods
 from taylorank.compat.implicit.utils import Lists, check_numbers, check_rows, filled, rows_of
 from taylorank.data import CSR
 from taylorank.errors import DataError, NotFittedError, ParameterError
@@ -18,7 +19,7 @@ Floats = NDArray[Any]
 File = str | os.PathLike[str] | IO[bytes]
 
 
-class FactorRecommender:
+class FactorRecommender(OlderMethods):
     """What models with a vector per user and per item have in common.
 
     Subclasses give `fit`, and `recalculate_user` and `recalculate_item` where a model has them. What `kept` names goes

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from taylorank.compat.implicit.factors import File
+from taylorank.compat.implicit.older import OlderMethods
 from taylorank.compat.implicit.utils import LAST, Lists, check_numbers, check_rows
 from taylorank.compat.implicit.weights import bm25_weight, normalize, tfidf_weight
 from taylorank.errors import NotFittedError, ParameterError
@@ -27,7 +28,7 @@ __all__ = [
 BLOCK = 512
 
 
-class ItemItemRecommender:
+class ItemItemRecommender(OlderMethods):
     """S = XᵀX, of each row the K largest, itself among them; scores of a history r are r S."""
 
     def __init__(self, K: int = 20, num_threads: int = 0) -> None:

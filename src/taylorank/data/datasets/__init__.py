@@ -15,12 +15,12 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taylorank.data.datasets.fetch import Progress
 from taylorank.data.datasets.places import Located, at_path, cache_folder, locate
 from taylorank.data.datasets.registry import Cleaning, Counts, Dataset, File, info, names, register
 from taylorank.data.interactions import Interactions
 from taylorank.deprecation import renamed
 from taylorank.errors import DataError
+from taylorank.progress import Show, narrated, report
 
 __all__ = [
     "Cleaning",
@@ -39,18 +39,16 @@ __all__ = [
 
 
 @renamed(protocol="cleaning")
-def get(
-    name: str, *, cleaning: str = "raw", path: str | Path | None = None, progress: Progress | None = None
-) -> Interactions:
+def get(name: str, *, cleaning: str = "raw", path: str | Path | None = None, progress: Show = None) -> Interactions:
     """Return the data set `name`: whole ("raw"), as the papers clean it ("paper"), or by another of its cleanings.
 
     `path` is a file or folder of your own to read instead; it may be unpacked, and its checksum is not verified.
-    `progress(done, total)` is called with bytes while something is downloaded.
+    `progress` is as in `read_interactions`: of downloads, and of reading.
     """
     dataset = info(name)
     recipe = dataset.cleaning(cleaning)
-    located = locate(dataset, progress=progress) if path is None else at_path(dataset, Path(path))
-    return read(dataset, located, recipe)
+    with narrated(f"data set {name}", progress):
+        return read(dataset, _located(dataset, path), recipe)
 
 
 def read(dataset: Dataset, located: Located, recipe: Cleaning) -> Interactions:
@@ -72,7 +70,7 @@ def thesaurus() -> Interactions:
 
 
 def published_split(
-    name: str, *, path: str | Path | None = None, progress: Progress | None = None
+    name: str, *, path: str | Path | None = None, progress: Show = None
 ) -> tuple[Interactions, Interactions]:
     """Return the train and test parts of a data set that was published in two, over the same ids.
 
@@ -85,18 +83,27 @@ def published_split(
     if not dataset.has_split:
         having = ", ".join(n for n in names() if info(n).has_split)
         raise DataError(f"{name} was published in one part", f"split it yourself; published splits: {having}")
-    located = locate(dataset, progress=progress) if path is None else at_path(dataset, Path(path))
-    parts = [_load(dataset, Located((file,), located.is_parquet), dataset.cleaning("raw")) for file in located.paths]
-    train, test = share_ids(*parts)
+    raw = dataset.cleaning("raw")
+    with narrated(f"data set {name}", progress):
+        located = _located(dataset, path)
+        parts = [_load(dataset, Located((file,), located.is_parquet), raw) for file in located.paths]
+        train, test = share_ids(*parts)
     check_leakage(train, test, order="any")
     record = f"part of {name} as published, from {located.paths[0].parent}"
     return train.with_step(f"train {record}"), test.with_step(f"test {record}")
 
 
-def path(name: str, *, progress: Progress | None = None) -> Path:
+def path(name: str, *, progress: Show = None) -> Path:
     """Find or download a data set; return its file or, if it has several, the folder that holds them."""
-    files = locate(info(name), progress=progress).paths
+    with narrated(f"data set {name}", progress):
+        files = _located(info(name), None).paths
     return files[0] if len(files) == 1 else files[0].parent
+
+
+def _located(dataset: Dataset, path: str | Path | None) -> Located:
+    if path is not None:
+        return at_path(dataset, Path(path))
+    return locate(dataset, progress=lambda done, total: report("downloaded", done=done, total=total, unit="bytes"))
 
 
 def _load(dataset: Dataset, located: Located, recipe: Cleaning) -> Interactions:
