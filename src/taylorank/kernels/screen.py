@@ -63,6 +63,8 @@ class Screen:
         num_threads: int | None = None,
     ) -> NDArray[np.bool_] | None:
         """Return which items (N,) can be among the k largest a_y (u · Q_y) + b_y; None where that cannot be said."""
+        if not np.isfinite(row).all():
+            return None
         scores, errors = self._bounded(row, num_threads)
         if scales is not None:
             scores, errors = scores * scales, errors * np.abs(scales)
