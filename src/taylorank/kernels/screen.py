@@ -83,8 +83,8 @@ class Screen:
     def _bounded(self, row: NDArray[Any], num_threads: int | None) -> tuple[Floats, Floats]:
         """u · Q_y about, and how far they may be from what a product in single precision gives, (N,) each."""
         u = self._rotated(np.asarray(row, dtype=np.float64)[None])[0]
-        limit = min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // (MOST * len(u)))
-        step = max(float(np.abs(u).max()), np.finfo(np.float32).tiny * limit) / limit
+        limit = min(int(np.iinfo(np.int16).max), int(np.iinfo(np.int32).max) // (MOST * len(u)))
+        step = max(float(np.abs(u).max()), float(np.finfo(np.float32).tiny) * limit) / limit
         codes = np.rint(u / step)
         length = np.float32(np.linalg.norm(u))
         inexact = np.float32(np.linalg.norm(u - step * codes) + (len(u) + WHOLE) * ROUNDING * float(length))

@@ -162,7 +162,8 @@ class StudentFoldIn:
     @cached_property
     def _centre(self) -> Doubles:
         """Mean of v under popularity."""
-        return (self.popularity / self.popularity.sum()) @ self.items.astype(np.float64)
+        centre: Doubles = (self.popularity / self.popularity.sum()) @ self.items.astype(np.float64)
+        return centre
 
     @cached_property
     def _sample(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +96,7 @@ def _best_of(ranker: Ranker) -> tuple[Callable[[Positions, int], Best], int]:
 def _by_vectors(ranker: Ranker, vectors: Vectors) -> Callable[[Positions, int], Best]:
     """By inner products; coordinates that are 0 for every item, as a threshold leaves them, are left out."""
     live, items = vectors.items.used
-    lines = {"scales": vectors.scales, "offsets": vectors.offsets}
+    lines: dict[str, Any] = {"scales": vectors.scales, "offsets": vectors.offsets}
 
     def best_of(users: Positions, top: int) -> Best:
         rows = vectors.rows(users)[:, live]
