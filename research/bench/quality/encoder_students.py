@@ -1,4 +1,4 @@
-"""Encoders that learn a teacher's lists: two towers with features on warm and on cold items, LightGCN beside plain vectors.
+"""Encoders that learn a teacher's lists: two towers on warm and on cold items, LightGCN beside plain vectors.
 
 A fifth of the items is held out with all its interactions, so that features alone can rank them; of the rest of each
 user a tenth is validation data and a tenth test data. Warm test items are ranked among the warm items, cold ones among

@@ -61,8 +61,6 @@ class TwoTower(Backbone):
         user_features: Any = None,
         item_features: Any = None,
         id_dropout: float | None = None,
-        known_users: Any = None,
-        known_items: Any = None,
         hidden: Sequence[int] = (128,),
         activation: str = "gelu",
         similarity: Literal["dot", "cosine"] = "dot",
@@ -81,16 +79,18 @@ class TwoTower(Backbone):
         items = None if item_features is None else check_features(item_features, n_items, "item_features")
         if id_dropout is not None:
             _check_dropout(id_dropout, users, items)
-        known = (None, None) if id_dropout is None else (known_users, known_items)
         common: dict[str, Any] = {"widths": widths, "activation": through, "std": std, "generator": generator}
-        self.users = Tower(n_users, users, dropout=id_dropout, known=known[0], **common)
-        self.items = Tower(n_items, items, dropout=id_dropout, known=known[1], **common)
+        self.users = Tower(n_users, users, dropout=id_dropout, **common)
+        self.items = Tower(n_items, items, dropout=id_dropout, **common)
 
     @classmethod
     def build(cls, data: Interactions, factors: int, **options: Any) -> Self:
         """Make the towers of `data`, which says whose ids can be learned."""
-        known = {"known_users": data.by_user.row_lengths > 0, "known_items": data.item_popularity > 0}
-        return cls(n_users=data.n_users, n_items=data.n_items, factors=factors, **known, **options)
+        model = super().build(data, factors, **options)
+        for tower, known in ((model.users, data.by_user.row_lengths > 0), (model.items, data.item_popularity > 0)):
+            if tower.known is not None:
+                tower.known.copy_(torch.as_tensor(known))
+        return model
 
     @property
     def hidden_items(self) -> Tensor | None:
@@ -139,13 +139,11 @@ class Tower(nn.Module):
         std: float,
         generator: torch.Generator,
         dropout: float | None = None,
-        known: Any = None,
     ) -> None:
         super().__init__()
         self.activation = activation
         self.dropout = 0.0 if dropout is None or features is None else dropout
-        mask = torch.ones(count) if known is None else torch.as_tensor(known, dtype=torch.float32)
-        self.register_buffer("known", None if dropout is None else mask, persistent=False)
+        self.register_buffer("known", None if dropout is None else torch.ones(count), persistent=False)
         self.ids = normal(count, widths[0], std=std, generator=generator)
         self.features = None if features is None else Features(features, widths[0], std=std, generator=generator)
         self.layers = nn.ModuleList(
