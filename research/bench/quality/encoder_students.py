@@ -58,8 +58,6 @@ def run(*, quick: bool = False, epochs: int = 20, log_line: Callable[[str], obje
 
 def _towers(data: Interactions, features: Any, settings: Row, teacher: Row, log_line: Callable[[str], object]) -> Row:
     """(a) a student of plain vectors, (b) of two towers, (c) the same towers on the data themselves."""
-    from taylorank.training import Neural
-
     is_cold = np.random.default_rng(0).random(data.n_items) < COLD_SHARE
     of_cold = is_cold[data.by_user.indices]
     train, valid, test = data.select(~of_cold, "warm items").split((0.8, 0.1, 0.1), seed=0)
@@ -73,9 +71,7 @@ def _towers(data: Interactions, features: Any, settings: Row, teacher: Row, log_
     found: Row = {"data": [train.n_users, train.n_items, train.nnz], "cold_items": int(is_cold.sum())}
     known = train.item_popularity > 0
     for name, own in contenders.items():
-        model, temperature = _chosen(
-            lambda t, own=own: Neural("softmax", temperature=t, **settings, **own).fit(train), train, valid, known
-        )
+        model, temperature = _chosen({**settings, **own}, train, valid, known)
         found[name] = {
             "temperature": temperature,
             "valid": _measured(model, valid, train, known),
@@ -95,17 +91,12 @@ def _towers(data: Interactions, features: Any, settings: Row, teacher: Row, log_
 
 
 def _graph(data: Interactions, settings: Row, teacher: Row, log_line: Callable[[str], object]) -> Row:
-    from taylorank.training import Neural
-
     train, valid, test = data.split((0.8, 0.1, 0.1), seed=0)
     known = train.item_popularity > 0
     found: Row = {"data": [train.n_users, train.n_items, train.nnz]}
     for name, backbone in (("student, plain vectors", "mf"), ("student, LightGCN", "lightgcn")):
-        model, temperature = _chosen(
-            lambda t, backbone=backbone: Neural(
-                "softmax", backbone, temperature=t, **settings, **teacher
-            ).fit(train), train, valid, known,
-        )  # fmt: skip
+        own = {**settings, **teacher, "backbone": backbone}
+        model, temperature = _chosen(own, train, valid, known)
         found[name] = {
             "temperature": temperature,
             "valid": _measured(model, valid, train, known),
@@ -117,11 +108,11 @@ def _graph(data: Interactions, settings: Row, teacher: Row, log_line: Callable[[
     return found
 
 
-def _chosen(
-    fit: Callable[[float], Any], train: Interactions, valid: Interactions, known: np.ndarray[Any, Any]
-) -> tuple[Any, float]:
+def _chosen(options: Row, train: Interactions, valid: Interactions, known: np.ndarray[Any, Any]) -> tuple[Any, float]:
     """Return the fit that is best on the validation data, and its temperature."""
-    fits = [(fit(temperature), temperature) for temperature in TEMPERATURES]
+    from taylorank.training import Neural
+
+    fits = [(Neural("softmax", temperature=t, **options).fit(train), t) for t in TEMPERATURES]
     return max(fits, key=lambda one: _measured(one[0], valid, train, known))
 
 
