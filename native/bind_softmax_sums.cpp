@@ -26,6 +26,8 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 constexpr float nothing = -1e30f;  // offset of a column that is not there
 constexpr std::int64_t most_strips = 8;
+constexpr std::int64_t few_rows = 3;         // so few are quicker one by one than as a strip
+constexpr std::int64_t most_columns = 4096;  // that a thread takes at a time then
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 
@@ -84,6 +86,29 @@ void run_softmax_sums(const SoftmaxSums& problem, const SoftmaxSumsLevel& level,
     });
 }
 
+// Few rows, one after the other: the columns are shared among the threads, in parts that do not depend on how many
+// these are, and the parts are added in order.
+void run_few_softmax_sums(const SoftmaxSums& problem, const SoftmaxSumsLevel& level, int threads) {
+    const std::int64_t width = problem.width, each = most_columns / level.column_lanes * level.column_lanes;
+    const std::int64_t parts = (problem.n_columns + each - 1) / each, tasks = parts * problem.count;
+    const std::int64_t size = round_up(level.scratch_of_one(width), 16);
+    const Floats scratch(size * std::max<std::int64_t>(1, std::min<std::int64_t>(threads, tasks)));
+    std::vector<float> totals(tasks), sums(tasks * width);
+    parallel_for_workers(tasks, threads, [&](std::int64_t worker, std::int64_t task) {
+        const std::int64_t from = task % parts * each, to = std::min(from + each, problem.n_columns);
+        level.run_one(problem, task / parts, from, to, scratch.data() + worker * size, &totals[task],
+                      sums.data() + task * width);
+    });
+    for (std::int64_t row = 0; row < problem.count; ++row) {
+        problem.totals[row] = 0.0f;
+        std::fill_n(problem.sums + row * width, width, 0.0f);
+        for (std::int64_t task = row * parts; task < (row + 1) * parts; ++task) {
+            problem.totals[row] += totals[task];
+            for (std::int64_t k = 0; k < width; ++k) problem.sums[row * width + k] += sums[task * width + k];
+        }
+    }
+}
+
 void softmax_sums(Matrix<const float> rows, Line<const float> row_offsets, const Columns& columns, float scale,
                   Line<float> totals, Matrix<float> sums, int threads) {
     const nb::gil_scoped_release unlocked;
@@ -93,10 +118,12 @@ void softmax_sums(Matrix<const float> rows, Line<const float> row_offsets, const
         totals.shape(0) != rows.shape(0) || sums.shape(0) != rows.shape(0) || sums.shape(1) != rows.shape(1))
         throw std::invalid_argument("rows, columns, offsets and results do not fit");
     const double operations = 4.0 * static_cast<double>(count * columns.count * columns.width);
-    run_softmax_sums({rows.data(), count, row_offsets.data(), columns.width, scale, columns.panels.data(),
-                      columns.rows.data(), columns.offsets.data(), columns.count, columns.stride, totals.data(),
-                      sums.data()},
-                     columns.level, useful_threads(threads, operations));
+    const SoftmaxSums problem{rows.data(),           count,         row_offsets.data(),
+                              columns.width,         scale,         columns.panels.data(),
+                              columns.rows.data(),   columns.offsets.data(), columns.count,
+                              columns.stride,        totals.data(), sums.data()};
+    const auto run = count <= few_rows ? run_few_softmax_sums : run_softmax_sums;
+    run(problem, columns.level, useful_threads(threads, operations));
 }
 
 void unit_adam(Matrix<float> raw, Matrix<float> unit, Matrix<const float> gradient, Matrix<float> first,

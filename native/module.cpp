@@ -193,4 +193,5 @@ NB_MODULE(_native, module) {
     taylorank::bind_small_product(module);
     taylorank::bind_gram(module);
     taylorank::bind_softmax_sums(module);
+    taylorank::bind_code_products(module);
 }

@@ -26,6 +26,7 @@
     extern const InverseLevel inverse_level;                            \
     extern const SoftmaxSumsLevel softmax_sums_level;                   \
     void unit_adam_rows(const UnitAdam&, std::int64_t, std::int64_t);   \
+    void code_products_rows(const CodeProducts&, std::int64_t, std::int64_t); \
     }
 #define TAYLORANK_ROWS_OF(level, T)                                                           \
     RowMethods<T> {                                                                           \
@@ -40,7 +41,7 @@
             &level::top_k_level, TAYLORANK_ROWS_OF(level, float),                            \
             TAYLORANK_ROWS_OF(level, double), level::small_product_rows<float>, level::small_product_rows<double>, \
             level::gram_rows<float>, level::gram_rows<double>, &level::inverse_level,        \
-            &level::softmax_sums_level, level::unit_adam_rows                                \
+            &level::softmax_sums_level, level::unit_adam_rows, level::code_products_rows     \
     }
 
 TAYLORANK_DECLARE(baseline)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "code_products.hpp"
 #include "gather_sum.hpp"
 #include "gram.hpp"
 #include "inverse.hpp"
@@ -32,6 +33,7 @@ struct Level {
     const InverseLevel* inverse;
     const SoftmaxSumsLevel* softmax_sums;
     UnitAdamRows unit_adam;
+    CodeProductsRows code_products;
 };
 
 // Built and supported by this CPU, slowest first; never empty. Found once, when first asked.

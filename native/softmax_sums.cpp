@@ -175,12 +175,42 @@ void run(const SoftmaxSums& p, std::int64_t first, std::int64_t last, float* mem
         close_strip(p, first + s * row_lanes, last, strip_at(memory, s, p.width, p.stride));
 }
 
+std::int64_t scratch_of_one(std::int64_t width) { return padded<float>(width) + width * wide; }
+
+// One row waits for memory alone: a panel gives its scores and, still in the first-level cache, is added to the sums,
+// which are kept as vectors of partial sums, so that each column is read once.
+void run_one(const SoftmaxSums& p, std::int64_t row, std::int64_t from, std::int64_t to, float* memory, float* total,
+             float* sums) {
+    float *scaled = memory, *parts = memory + padded<float>(p.width);
+    for (std::int64_t k = 0; k < p.width; ++k) scaled[k] = p.scale * p.rows[row * p.width + k];
+    for (std::int64_t i = 0; i < p.width * wide; ++i) parts[i] = 0.0f;
+    const Floats offset = all(p.row_offsets[row]);
+    Floats totals{};
+    for (std::int64_t c = from; c < to; c += column_lanes) {
+        const float* panel = p.panels + c * p.width;
+        Floats left = load(p.column_offsets + c), right = load(p.column_offsets + c + wide);
+        for (std::int64_t k = 0; k < p.width; ++k) {
+            const Floats a = all(scaled[k]);
+            left += a * load(panel + k * column_lanes);
+            right += a * load(panel + k * column_lanes + wide);
+        }
+        left = exponential(left + offset), right = exponential(right + offset);
+        totals += left + right;
+        for (std::int64_t k = 0; k < p.width; ++k) {
+            const Floats added = left * load(panel + k * column_lanes) + right * load(panel + k * column_lanes + wide);
+            store(parts + k * wide, load(parts + k * wide) + added);
+        }
+    }
+    *total = sum_of<float>(totals);
+    for (std::int64_t k = 0; k < p.width; ++k) sums[k] = sum_of<float>(load(parts + k * wide));
+}
+
 }  // namespace
 
 namespace TAYLORANK_LEVEL {
 
 extern const SoftmaxSumsLevel softmax_sums_level;
-const SoftmaxSumsLevel softmax_sums_level{row_lanes, column_lanes, wide, scratch, run};
+const SoftmaxSumsLevel softmax_sums_level{row_lanes, column_lanes, wide, scratch, run, scratch_of_one, run_one};
 
 }  // namespace TAYLORANK_LEVEL
 }  // namespace taylorank

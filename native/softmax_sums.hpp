@@ -33,6 +33,10 @@ struct SoftmaxSumsLevel {
     std::int64_t (*scratch)(std::int64_t rows, std::int64_t width, std::int64_t stride);
     // Rows [first, last). A row has the same bits whatever the others are: its sums go through the columns in order.
     void (*run)(const SoftmaxSums& problem, std::int64_t first, std::int64_t last, float* scratch);
+    // The same for one row and the columns [from, to), whole panels: total (1) and sums (width) of these columns.
+    std::int64_t (*scratch_of_one)(std::int64_t width);
+    void (*run_one)(const SoftmaxSums& problem, std::int64_t row, std::int64_t from, std::int64_t to, float* scratch,
+                    float* total, float* sums);
 };
 
 }  // namespace taylorank

@@ -96,6 +96,9 @@ BENCHMARKS = {
         "Compositions of loss, backbone and sampler, tuned alike.",
         "ml-1m.npz --compositions bpr,bpr/lightgcn --trials 16 --json out.json",
     ),
+    "encoder-students": Benchmark(
+        "quality.encoder_students", "Students with encoders: two towers on cold items, LightGCN beside plain vectors."
+    ),
     "side-features": Benchmark(
         "quality.side_features", "Losses on two towers with side features.", "planted --trials 8 --seeds 0,1,2"
     ),

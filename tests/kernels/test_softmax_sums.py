@@ -63,6 +63,24 @@ def test_levels_agree_and_threads_and_other_rows_do_not_show(level):
     np.testing.assert_allclose(one[0], exact(a, b, alpha, beta, 9.0)[0], rtol=2e-5)
 
 
+@needs_native
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("shape", [(1, 9000, 64), (2, 5000, 17), (3, 31, 5)])
+def test_few_rows_go_through_the_columns_in_parts(level, shape):
+    a, b, alpha, beta = (values.astype(np.float32) for values in problem(*shape))
+    columns = backend.native.SoftmaxColumns(b, beta, level=level, threads=1)
+    found = []
+    for threads in (1, 2, 7):
+        out = np.empty(len(a), np.float32), np.empty(a.shape, np.float32)
+        backend.native.softmax_sums(a, alpha, columns, 9.0, *out, threads=threads)
+        found.append(out)
+    for got in found[1:]:
+        assert [x.tobytes() for x in got] == [x.tobytes() for x in found[0]]
+    expected = exact(a, b, alpha, beta, 9.0)
+    np.testing.assert_allclose(found[0][0], expected[0], rtol=2e-5)
+    np.testing.assert_allclose(found[0][1], expected[1], atol=2e-5 * expected[0].max())
+
+
 @pytest.mark.parametrize("native", [True, False])
 def test_the_exponential_is_accurate_far_from_zero_and_bounded_beyond(native, monkeypatch):
     if not native:

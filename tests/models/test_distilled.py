@@ -317,6 +317,41 @@ def test_folding_in_reaches_the_minimum(student):
         assert folded.user_factors[x] @ best > 0.999
 
 
+def test_one_user_alone_is_folded_in_as_with_others(student):
+    """Alone a user takes the kernel of few rows, with others that of many."""
+    together = student.fold_in(TRAIN).user_factors
+    for x in (0, 17, 333):
+        history = TRAIN.by_user.indices[slice(*TRAIN.by_user.indptr[x : x + 2])]
+        alone = student.fold_in([(7, TRAIN.item_ids[item]) for item in history]).user_factors[0]
+        assert alone @ together[x] > 0.9999
+
+
+def test_a_sample_of_the_items_leads_to_the_same_minimum(student, monkeypatch):
+    from taylorank.models import student_fold_in
+
+    exact = student.fold_in(TRAIN).user_factors
+    for sample, before in ((40, 2), (40, 0), (10_000, 5)):
+        monkeypatch.setattr(student_fold_in, "SAMPLE", sample)
+        monkeypatch.setattr(student_fold_in, "STEPS_BEFORE", before)
+        monkeypatch.setattr(student_fold_in, "STEPS", 40)
+        found = copy.copy(student).fold_in(TRAIN).user_factors
+        assert np.quantile((exact * found).sum(axis=1), 0.01) > 0.999
+
+
+def test_screened_lists_are_those_of_all_items(teacher, monkeypatch):
+    from taylorank.kernels import best
+
+    before = teacher_lists(teacher.fold_in(VALID).ranker, top=20, sharpness=1.5)
+    monkeypatch.setattr(best, "LEAST_SIZE", 1)
+    for x in (0, 5, 77):
+        items = VALID.by_user.indices[slice(*VALID.by_user.indptr[x : x + 2])]
+        few = copy.copy(teacher).fold_in([(1, VALID.item_ids[item]) for item in items])
+        lists = teacher_lists(few.ranker, top=20, sharpness=1.5)
+        part = slice(*before.indptr[x : x + 2])
+        np.testing.assert_array_equal(lists.indices, before.indices[part])
+        np.testing.assert_array_equal(lists.weights, before.weights[part])
+
+
 def test_folded_in_users_rank_as_they_were_trained(student):
     folded = student.fold_in(TRAIN)
     own, other = student.recommend(TRAIN.user_ids)[0], folded.recommend(TRAIN.user_ids)[0]

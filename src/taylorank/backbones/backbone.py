@@ -69,6 +69,16 @@ class Backbone(nn.Module, ABC):
         """The parameters (M, K) and (N, K) that are the vectors themselves; None where there are none."""
         return None
 
+    @property
+    def hidden_items(self) -> Tensor | None:
+        """Which items losses over all items leave out, (N,); None: they take all."""
+        return None
+
+    @property
+    def nameless_items(self) -> Tensor | None:
+        """Items of which nothing is known, (N,), whose vectors say nothing; None: there are none."""
+        return None
+
     @abstractmethod
     def encode(self) -> Encoded:
         """Compute what a step shares and return the functions from numbers to vectors."""

@@ -73,7 +73,10 @@ _LIST = (
         "o_xy = f(x) · g(y),  f and g multilayer perceptrons over ids and side features",
         "Covington, Adams, Sargin 2016",
         "two_tower:TwoTower",
-        options={"user_features": None, "item_features": None, "hidden": (128,), "activation": "gelu", "std": 0.1},
+        options={
+            **{"user_features": None, "item_features": None, "id_dropout": None},
+            **{"hidden": (128,), "activation": "gelu", "std": 0.1},
+        },
     ),
 )
 BACKBONES = {backbone.name: backbone for backbone in _LIST}

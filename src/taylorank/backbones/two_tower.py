@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +15,8 @@ from taylorank.backbones.backbone import Backbone, Encoded, shorten, squared_len
 from taylorank.backbones.features import Features, check_features
 from taylorank.backbones.initial import linear, normal, seeded
 from taylorank.backbones.similarity import Similarity
-from taylorank.checks import check_name, check_whole
+from taylorank.checks import check_name, check_number, check_whole
+from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 
 Activation = Callable[[Tensor], Tensor]
@@ -38,6 +39,11 @@ class TwoTower(Backbone):
     are as wide as its first layer's input, `factors`. Embeddings begin at N(0, std²), the weights of a layer with n
     inputs at a truncated N(0, 2/n). The first two activations are smooth, as second-order steps need them.
 
+    With `id_dropout` features make the vectors of items without interactions: their ids are left out, E_y = 0, losses
+    over all items do not count them, and they are recommended if they have features. In training the ids of this share
+    of the rows of a tower with features are left out as well, anew at each step, so that the features learn to do
+    without; 0 leaves out none, 1 all. None: such items have random ids and are not recommended.
+
     >>> from scipy import sparse
     >>> model = TwoTower(n_users=3, n_items=5, factors=4, hidden=(8,), item_features=sparse.eye_array(5, format="csr"))
     >>> model.encode().scores(torch.tensor([0, 2])).shape
@@ -54,6 +60,7 @@ class TwoTower(Backbone):
         factors: int,
         user_features: Any = None,
         item_features: Any = None,
+        id_dropout: float | None = None,
         hidden: Sequence[int] = (128,),
         activation: str = "gelu",
         similarity: Literal["dot", "cosine"] = "dot",
@@ -70,8 +77,32 @@ class TwoTower(Backbone):
         widths = [factors, *(check_whole(width, "hidden") for width in hidden), factors]
         users = None if user_features is None else check_features(user_features, n_users, "user_features")
         items = None if item_features is None else check_features(item_features, n_items, "item_features")
-        self.users = Tower(n_users, users, widths=widths, activation=through, std=std, generator=generator)
-        self.items = Tower(n_items, items, widths=widths, activation=through, std=std, generator=generator)
+        if id_dropout is not None:
+            _check_dropout(id_dropout, users, items)
+        common: dict[str, Any] = {"widths": widths, "activation": through, "std": std, "generator": generator}
+        self.users = Tower(n_users, users, dropout=id_dropout, **common)
+        self.items = Tower(n_items, items, dropout=id_dropout, **common)
+
+    @classmethod
+    def build(cls, data: Interactions, factors: int, **options: Any) -> Self:
+        """Make the towers of `data`, which says whose ids can be learned."""
+        model = super().build(data, factors, **options)
+        for tower, known in ((model.users, data.by_user.row_lengths > 0), (model.items, data.item_popularity > 0)):
+            if tower.known is not None:
+                tower.known.copy_(torch.as_tensor(known))
+        return model
+
+    @property
+    def hidden_items(self) -> Tensor | None:
+        """Items without interactions, where ids are left out of training."""
+        known = self.items.known
+        return None if known is None or bool(known.all()) else known == 0
+
+    @property
+    def nameless_items(self) -> Tensor | None:
+        """Items with neither interactions nor features, where ids are left out of training."""
+        hidden, features = self.hidden_items, self.items.features
+        return hidden if hidden is None or features is None else hidden & (features.indptr.diff() == 0)
 
     def encode(self) -> Encoded:
         """Return the functions to the vectors; nothing is precomputed."""
@@ -96,6 +127,8 @@ class TwoTower(Backbone):
 class Tower(nn.Module):
     """y ↦ finish(MLP(E_y + Σ_f X_yf W_f)), each distinct y computed once."""
 
+    known: Tensor | None  # (count,) 1 where an id can be learned, else 0; None: all
+
     def __init__(
         self,
         count: int,
@@ -105,9 +138,12 @@ class Tower(nn.Module):
         activation: Activation,
         std: float,
         generator: torch.Generator,
+        dropout: float | None = None,
     ) -> None:
         super().__init__()
         self.activation = activation
+        self.dropout = 0.0 if dropout is None or features is None else dropout
+        self.register_buffer("known", None if dropout is None else torch.ones(count), persistent=False)
         self.ids = normal(count, widths[0], std=std, generator=generator)
         self.features = None if features is None else Features(features, widths[0], std=std, generator=generator)
         self.layers = nn.ModuleList(
@@ -125,9 +161,26 @@ class Tower(nn.Module):
 
     def _vectors(self, numbers: Tensor) -> Tensor:
         states = functional.embedding(numbers, self.ids)
+        if self.known is not None:
+            states = states * self._kept(numbers)[:, None]
         if self.features is not None:
             states = states + self.features(numbers)
         for layer in self.layers[:-1]:
             states = self.activation(layer(states))
         vectors: Tensor = self.layers[-1](states)
         return vectors
+
+    def _kept(self, numbers: Tensor) -> Tensor:
+        """1 for ids that count, else 0, (len(numbers),)."""
+        assert self.known is not None
+        kept = self.known[numbers]
+        if self.training and self.dropout:
+            kept = kept * (torch.rand(len(numbers), device=numbers.device) >= self.dropout)
+        return kept
+
+
+def _check_dropout(value: Any, users: Any, items: Any) -> None:
+    if not 0 <= check_number(value, "id_dropout") <= 1:
+        raise ParameterError(f"id_dropout={value!r} is not a share", "give a number from 0 to 1")
+    if users is None and items is None:
+        raise ParameterError("id_dropout leaves nothing of a tower without features", "give item_features")

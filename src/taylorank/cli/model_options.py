@@ -137,21 +137,21 @@ def make_model(
     chosen = dict(_named_value(text) for text in options)
     if "random_state" in own:
         given["random_state"] = random_state
-    if "teacher" in own:
-        return _taught(kind, given, chosen)
-    if chosen and "options" not in own:
-        raise ParameterError(f"{name} has no parts with options", "leave out --set")
-    return kind(**given, **({"options": chosen} if chosen else {}))
+    of_teacher = {key: value for key, value in chosen.items() if key.split(".")[0] == "teacher" and "teacher" in own}
+    of_parts = {key: value for key, value in chosen.items() if key not in of_teacher}
+    if of_parts and "options" not in own:
+        if "teacher" not in own:
+            raise ParameterError(f"{name} has no parts with options", "leave out --set")
+        raise ParameterError(
+            f"--set {next(iter(of_parts))} is not of the teacher",
+            "write --set teacher=ease or --set teacher.factors=512",
+        )
+    return _taught(kind, given | ({"options": of_parts} if of_parts else {}), of_teacher)
 
 
 def _taught(kind: Any, given: Mapping[str, Any], chosen: Mapping[str, Any]) -> Recommender:
-    """Return a model whose teacher is chosen by --set teacher=NAME and --set teacher.PARAMETER=VALUE."""
+    """Return a model whose teacher, if any, is chosen by --set teacher=NAME and --set teacher.PARAMETER=VALUE."""
     named = {name.replace(".", "__"): value for name, value in chosen.items()}
-    foreign = [name for name in named if name.split("__")[0] != "teacher"]
-    if foreign:
-        raise ParameterError(
-            f"--set {foreign[0]} is not of the teacher", "write --set teacher=ease or --set teacher.factors=512"
-        )
     if "teacher" in named:
         given = {**given, "teacher": model_named(str(named.pop("teacher")))}
     model: Recommender = kind(**given).set_params(**named)

@@ -2,7 +2,7 @@
 
 from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.backend import KernelInfo, kernel_info
-from taylorank.kernels.best import ItemVectors, top_k, top_k_scores
+from taylorank.kernels.best import ItemVectors, screened, top_k, top_k_scores
 from taylorank.kernels.grams import gram, inverse
 from taylorank.kernels.pair_scores import nonzero_scores
 from taylorank.kernels.row_solver import row_solve
@@ -26,6 +26,7 @@ __all__ = [
     "kernel_info",
     "nonzero_scores",
     "row_solve",
+    "screened",
     "small_product",
     "softmax_sums",
     "threads",

@@ -16,8 +16,10 @@ from taylorank.kernels.aligned import in_order
 from taylorank.kernels.arrays import to_numpy
 from taylorank.kernels.checked import checked_factors, checked_indices
 from taylorank.kernels.dispatch import is_tensor, tensor_kernels
+from taylorank.kernels.screen import Screen
 
 LAYOUT_COST = 6  # passes over an item's vector that laying it out takes, next to one of scoring it for up to 8 users
+FEW_USERS, LEAST_SIZE, LEAST_SHARE = 4, 1 << 22, 16  # where `screened` is worth its codes: N K, and N / k
 REMEDY = "check the factors for values that are infinite or not a number"
 
 
@@ -45,7 +47,8 @@ class ItemVectors:
         return _matrix(to_numpy(self.given), "item_factors") if is_tensor(self.given) else self.given
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "given": self.factors, "_panels": None}
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("used", "screen")}
+        return {**kept, "given": self.factors, "_panels": None}
 
     @cached_property
     def inverse_norms(self) -> NDArray[np.float32]:
@@ -54,6 +57,17 @@ class ItemVectors:
         inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
         limited: NDArray[np.float32] = np.minimum(inverse, np.finfo(np.float32).max).astype(np.float32)
         return limited
+
+    @cached_property
+    def used(self) -> tuple[NDArray[np.int64], ItemVectors]:
+        """Return the coordinates that are not 0 for every item, and the vectors in these."""
+        live = np.flatnonzero(self.factors.any(axis=0))
+        return live, self if len(live) == self.factors.shape[1] else ItemVectors(self.factors[:, live])
+
+    @cached_property
+    def screen(self) -> Screen | None:
+        """Codes of the vectors, a quarter of their memory; None where some are not finite."""
+        return Screen(self.factors) if np.isfinite(self.factors).all() else None
 
     def panels(self, threads: int) -> Any:
         """Return what the native kernel reads."""
@@ -127,6 +141,34 @@ def top_k(
         except ValueError as error:
             raise ParameterError(str(error), reference.REMEDY if "seen" in str(error) else REMEDY) from error
     return reference.pad_lists(ids, scores, k)
+
+
+def screened(
+    rows: NDArray[Any],
+    items: ItemVectors,
+    *,
+    k: int,
+    scales: NDArray[np.float32] | None = None,
+    offsets: NDArray[np.float32] | None = None,
+    allowed: NDArray[np.bool_] | None = None,
+    num_threads: int | None = None,
+) -> NDArray[np.bool_] | None:
+    """Return what to give `top_k` as `allowed` for few users: fewer items, with which the lists are the same.
+
+    Codes of the items are made at the first call, where there is enough to gain, and kept (see `kernels.screen`).
+    """
+    small = len(items.factors) * items.factors.shape[1] < LEAST_SIZE or k * LEAST_SHARE > len(items)
+    if backend.native is None or small or not 0 < len(rows) <= FEW_USERS or items.screen is None:
+        return allowed
+    found = np.zeros(len(items), dtype=bool)
+    for row in rows:
+        of_row = items.screen.candidates(
+            row, k, scales=scales, offsets=offsets, allowed=allowed, num_threads=num_threads
+        )
+        if of_row is None:
+            return allowed
+        found |= of_row
+    return found if LEAST_SHARE * np.count_nonzero(found) < 4 * len(items) else allowed
 
 
 def _chosen_panels(

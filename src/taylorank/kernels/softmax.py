@@ -64,8 +64,9 @@ def softmax_sums(
 
     Scores exist for a few rows and columns at a time, so e is never held. Two products, 4 n m K operations: the
     normaliser of a softmax over all columns with the gradient of its logarithm by a, which is scale · Σ e b / Σ e; with
-    rows and columns exchanged and α, β shifted by the logarithm of the normalisers, that by b. Every row goes through
-    the columns in order: the same bits for any number of threads and whatever the other rows are.
+    rows and columns exchanged and α, β shifted by the logarithm of the normalisers, that by b. The same bits for any
+    number of threads; from four rows on every row goes through the columns in order, whatever the others are, and up to
+    three are added in another order, which reads each column once.
 
     >>> a, b = np.zeros((1, 1), dtype=np.float32), np.array([[1.0], [2.0]], dtype=np.float32)
     >>> softmax_sums(a, b)

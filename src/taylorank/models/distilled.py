@@ -26,7 +26,14 @@ from taylorank.models.student_descent import Descent
 from taylorank.models.student_fold_in import StudentFoldIn
 from taylorank.models.student_plan import Plan, settled_steps, user_weights
 from taylorank.models.student_start import student_start
-from taylorank.models.teacher import fitted_teacher, from_settled, settled_teacher, unfitted, without_users
+from taylorank.models.teacher import (
+    fitted_teacher,
+    from_settled,
+    nested_params,
+    set_nested,
+    settled_teacher,
+    without_users,
+)
 from taylorank.models.teacher_lists import history_lists, teacher_lists
 from taylorank.progress import Show, narrated_fit
 from taylorank.ranking import Ranker, Vectors
@@ -104,19 +111,11 @@ class Distilled(FactorModel, Recommender):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; those of the teacher as teacher__name, if `deep`."""
-        own = super().get_params()
-        if deep and hasattr(self.teacher, "get_params"):
-            own |= {f"teacher__{name}": value for name, value in self.teacher.get_params().items()}
-        return own
+        return nested_params(super().get_params(), self.teacher) if deep else super().get_params()
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name and return self; parameters of the teacher make it a new, unfitted one."""
-        nested = {name: value for name, value in params.items() if name.startswith("teacher__")}
-        super().set_params(**{name: value for name, value in params.items() if name not in nested})
-        if nested:
-            changes = {name.removeprefix("teacher__"): value for name, value in nested.items()}
-            self.teacher = unfitted(self.teacher).set_params(**changes)
-        return self
+        return super().set_params(**set_nested(self, params))
 
     def settled_params(self) -> dict[str, Any]:
         """Return the parameters, with the name and the parameters of the teacher in its place."""

@@ -14,12 +14,31 @@ from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
 from taylorank.ranking.ranker import ranker_of
 
+NESTED = "teacher__"
+
 
 def unfitted(teacher: Any) -> Any:
     """Return a copy with the same parameters that is not fitted."""
     if not hasattr(teacher, "get_params"):
         raise ParameterError(f"{type(teacher).__name__} has no parameters", "give a model with get_params")
     return type(teacher)(**teacher.get_params(deep=False))
+
+
+def nested_params(own: dict[str, Any], teacher: Any) -> dict[str, Any]:
+    """Return the parameters of a model with those of its teacher as teacher__name."""
+    if not hasattr(teacher, "get_params"):
+        return own
+    return own | {f"{NESTED}{name}": value for name, value in teacher.get_params().items()}
+
+
+def set_nested(model: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Set parameters of the teacher, which makes it a new, unfitted one; return the parameters of the model itself."""
+    nested = {name.removeprefix(NESTED): value for name, value in params.items() if name.startswith(NESTED)}
+    own = {name: value for name, value in params.items() if not name.startswith(NESTED)}
+    teacher = own.get("teacher", getattr(model, "teacher", None))
+    if nested and teacher is None:
+        raise ParameterError(f"there is no teacher to have {next(iter(nested))!r}", "give a teacher, such as RG2")
+    return own | {"teacher": unfitted(teacher).set_params(**nested)} if nested else own
 
 
 def fitted_teacher(teacher: Any, data: Interactions) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
-from taylorank.kernels import ItemVectors, top_k, top_k_scores
+from taylorank.kernels import screened, top_k, top_k_scores
 from taylorank.ranking import Ranker, Vectors
 from taylorank.ranking.ranker import Best, Positions
 
@@ -94,12 +95,14 @@ def _best_of(ranker: Ranker) -> tuple[Callable[[Positions, int], Best], int]:
 
 def _by_vectors(ranker: Ranker, vectors: Vectors) -> Callable[[Positions, int], Best]:
     """By inner products; coordinates that are 0 for every item, as a threshold leaves them, are left out."""
-    live = vectors.items.factors.any(axis=0)
-    items = vectors.items if live.all() else ItemVectors(vectors.items.factors[:, live])
+    live, items = vectors.items.used
+    lines: dict[str, Any] = {"scales": vectors.scales, "offsets": vectors.offsets}
 
     def best_of(users: Positions, top: int) -> Best:
         rows = vectors.rows(users)[:, live]
-        return top_k(rows, items, k=top, scales=vectors.scales, offsets=vectors.offsets, allowed=ranker.rankable)
+        few = screened(rows, items, k=top, allowed=ranker.rankable, **lines)
+        threads = None if few is ranker.rankable else 1
+        return top_k(rows, items, k=top, allowed=few, num_threads=threads, **lines)
 
     return best_of
 

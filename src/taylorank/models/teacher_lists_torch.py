@@ -21,8 +21,8 @@ def list_parts(ranker: Ranker, vectors: Vectors, *, top: int, sharpness: float, 
 
     As `teacher_lists`, but of equal scores at the end of a list any may stay, and products round their factors (TF32).
     """
-    live = vectors.items.factors.any(axis=0)
-    items = torch.as_tensor(vectors.items.factors[:, live], device=device)
+    live, used = vectors.items.used
+    items = torch.as_tensor(used.factors, device=device)
     scales, offsets = (
         None if line is None else torch.as_tensor(line, device=device) for line in (vectors.scales, vectors.offsets)
     )

@@ -117,6 +117,10 @@ def check_composition(model: Neural) -> None:
             "would do nothing",
             "leave it out",
         )
+    if model.teacher is not None:
+        _check_taught(model, loss, backbone)
+    else:
+        _check_no_lists(model)
     if model.optimizer == SPARSE:
         _check_sparse(loss, backbone)
     options_by_part(model)
@@ -124,6 +128,31 @@ def check_composition(model: Neural) -> None:
         _check_second_order(model, loss, backbone)
     elif model.precision == "float64":
         raise ParameterError("precision='float64' is for newton", "choose float32 or bfloat16")
+
+
+def _check_no_lists(model: Neural) -> None:
+    """Refuse options of a teacher's lists where there is no teacher."""
+    for name in ("top", "sharpness"):
+        if getattr(model, name) != type(model).__dataclass_fields__[name].default:
+            raise ParameterError(
+                f"{name}={getattr(model, name)} is of a teacher's lists, and there is no teacher",
+                "give a teacher, such as RG2, or leave it out",
+            )
+
+
+def _check_taught(model: Neural, loss: losses.Loss, backbone: backbones.RegisteredBackbone) -> None:
+    """Refuse a teacher where there is nothing to learn from lists."""
+    if loss.batch_of != "users":
+        raise ParameterError(
+            f"a teacher's lists are learned by a loss over all items, which {loss.name} is not", "choose softmax"
+        )
+    if backbone.takes != "users":
+        raise ParameterError(
+            f"a teacher has one list of each user, and {backbone.name} learns from every place of a history",
+            "choose mf, lightgcn or two-tower",
+        )
+    if model.optimizer == SECOND_ORDER:
+        raise ParameterError("newton learns from the data, not from a teacher's lists", "choose optimizer='adam'")
 
 
 def _check_sampler(loss: losses.Loss, sampler: samplers.RegisteredSampler) -> None:

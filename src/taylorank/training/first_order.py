@@ -102,7 +102,9 @@ class FirstOrder:
         over_all = criterion.kind in ("exact", "product")
         negatives = self._draw(batch, queries, encoded)
         items = encoded.items() if over_all else encoded.items
-        total = criterion(queries, items, batch.positives, negatives, users=batch.users)
+        hidden = backbone.hidden_items if criterion.kind == "exact" else None
+        more = {} if hidden is None else {"mask": hidden.expand(len(queries), -1)}
+        total = criterion(queries, items, batch.positives, negatives, users=batch.users, **more)
         value: Tensor = total / batch.scale
         if self.recipe.regularization:
             value = value + 0.5 * self.recipe.regularization * self._penalty(batch, negatives)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from taylorank import backbones, losses
-from taylorank.checks import check_whole
-from taylorank.data import Interactions, read_interactions
+from taylorank.checks import check_number, check_whole
+from taylorank.data import CSR, Interactions, read_interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import ItemVectors
 from taylorank.models.checkpoint import open_checkpoint
@@ -22,8 +22,11 @@ from taylorank.models.fitting import FitMonitor, FitProgress, as_before_on_failu
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
+from taylorank.models.teacher import fitted_teacher, from_settled, nested_params, set_nested, settled_teacher
+from taylorank.models.teacher_lists import teacher_lists
 from taylorank.progress import Show, narrated_fit
 from taylorank.ranking import Ranker, Vectors
+from taylorank.ranking.ranker import ranker_of
 from taylorank.torch_extra import require_torch, without_torch_warnings
 from taylorank.training.composition import check_composition, composition_name, default_penalty
 
@@ -40,8 +43,9 @@ CHOICES = {
 class Neural(FactorModel, Recommender):
     """Minimise Σ_(x,y) r_xy I_x^(ρ−1) ℓ(o_x; y): o_xy the score of a backbone, ℓ a loss of the softmax family.
 
-    `taylorank.losses.names()`, `backbones.names()` and `samplers.names()` list the parts; docs/losses.md says what each
-    loss is good for. Needs torch: pip install 'taylorank[torch]'.
+    With a teacher it is a student: Σ_x n_x^ρ Σ_y π_xy ℓ(o_x; y), π the teacher's lists as in `Distilled`, n_x how many
+    items x has. `taylorank.losses.names()`, `backbones.names()` and `samplers.names()` list the parts; docs/losses.md
+    says what each loss is good for. Needs torch: pip install 'taylorank[torch]'.
 
     Parameters
     ----------
@@ -73,6 +77,12 @@ class Neural(FactorModel, Recommender):
         second-order steps over all pairs at once (see `training.newton`). An epoch is then one such step,
         `regularization` the λ of RG2 (`penalty_` of a fitted one) on the vectors, `batch_size` the rows of two-tower
         encoded at a time; there is no rate.
+    teacher
+        A model whose lists are learned in the place of the data, by a loss over all items on mf, lightgcn or two-tower:
+        one that was fitted to the same data, or one that is fitted first. Its parameters are `teacher__factors` and so
+        on. None: the data themselves.
+    top, sharpness
+        With a teacher: how many items of a user it lists, and β of π_xy ∝ max(p_xy, 0)^β.
     compile
         Compile the step with torch.compile.
     device
@@ -101,6 +111,9 @@ class Neural(FactorModel, Recommender):
     schedule: str = "cosine"
     context_exponent: float = 1.0
     options: Mapping[str, Any] | None = None
+    teacher: Any = None
+    top: int = 1000
+    sharpness: float = 1.0
     precision: str = "float32"
     compile: bool = False
     device: str = "auto"
@@ -111,8 +124,31 @@ class Neural(FactorModel, Recommender):
 
     def settled_params(self) -> dict[str, Any]:
         """Return the parameters with a number in the place of "auto"."""
-        given = self.get_params()
+        given = self.get_params(deep=False)
+        if self.teacher is not None:
+            given["teacher"] = settled_teacher(self.teacher)
         return {**given, "regularization": default_penalty(self)} if str(self.regularization) == "auto" else given
+
+    @classmethod
+    def from_settled(cls, params: Mapping[str, Any]) -> Self:
+        """Return the unfitted model that has these `settled_params`."""
+        teacher = params.get("teacher")
+        return cls(**{**params, "teacher": None if teacher is None else from_settled(teacher)})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; those of a teacher as teacher__name, if `deep`."""
+        return nested_params(super().get_params(), self.teacher) if deep else super().get_params()
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name and return self; parameters of the teacher make it a new, unfitted one."""
+        return super().set_params(**set_nested(self, params))
+
+    def prepared(self, train: Any) -> Self:
+        """Return this model, unfitted, with a teacher that is fitted to `train`: for many fits to the same data."""
+        if self.teacher is None:
+            return self
+        teacher = fitted_teacher(self.teacher, training_data(train))
+        return type(self)(**{**self.get_params(deep=False), "teacher": teacher})
 
     @property
     def composition(self) -> str:
@@ -131,8 +167,9 @@ class Neural(FactorModel, Recommender):
 
     def _build_ranker(self) -> Ranker:
         vectors = Vectors(self.user_factors, ItemVectors(self.item_factors))
+        known = self._known_items()
         if find_spec("torch") is None and self.ranks_by_products:  # a saved model ranks without torch
-            return self._ranker_with(vectors=vectors)
+            return self._ranker_with(vectors=vectors, **known)
         require_torch()
         from taylorank.training.restore import SequenceFoldIn, device_ranking, tree_row_scores
 
@@ -142,7 +179,14 @@ class Neural(FactorModel, Recommender):
             score_rows=None if self.ranks_by_products else functools.partial(tree_row_scores, fitted),
             fold_in=SequenceFoldIn(fitted) if self._reads_histories else None,
         )
-        return self._ranker_with(vectors=vectors, on_device=device_ranking(fitted))
+        return self._ranker_with(vectors=vectors, on_device=device_ranking(fitted), **known)
+
+    def _known_items(self) -> dict[str, Any]:
+        """Which items can be ranked, where that is not those with interactions: with features, those with a vector."""
+        if (self.options or {}).get("id_dropout") is None:
+            return {}
+        known = self.item_factors.any(axis=1)
+        return {"rankable": None if known.all() else known}
 
     @property
     def _reads_histories(self) -> bool:
@@ -198,9 +242,19 @@ class Neural(FactorModel, Recommender):
         )
         with as_before_on_failure(self), kept or nullcontext(), without_torch_warnings():
             self.train_ = data
-            self._keep(*run_training(self, data, monitor=monitor, start=start))
+            lists = self._lists(data)
+            self._keep(*run_training(self, data, monitor=monitor, start=start, lists=lists))
             self.history_ = monitor.history
         return self
+
+    def _lists(self, data: Interactions) -> CSR | None:
+        """π of every user, (M, N), where there is a teacher."""
+        if self.teacher is None:
+            return None
+        from taylorank.training.run import chosen_device
+
+        ranker = ranker_of(fitted_teacher(self.teacher, data))
+        return teacher_lists(ranker, top=self.top, sharpness=self.sharpness, device=chosen_device(self.device))
 
     def _check(self) -> None:
         check_parameters(self)
@@ -216,6 +270,8 @@ class Neural(FactorModel, Recommender):
         for name, known in CHOICES.items():
             if not isinstance(getattr(self, name), str) or getattr(self, name) not in known:
                 raise ParameterError(f"{name}={getattr(self, name)!r} is unknown", f"choose from {', '.join(known)}")
+        check_whole(self.top, "top")
+        check_number(self.sharpness, "sharpness", least=0.0)
         check_composition(self)
 
     def _keep(self, vectors: tuple[Floats, Floats], weights: Floats) -> None:

@@ -54,7 +54,10 @@ def vectors_of(
         users, items = parts.criterion.export(queries, encoded.items())
     rows: NDArray[np.float32] = users.float().cpu().numpy().copy()
     rows[data.by_user.row_lengths == 0] = 0
-    return rows, items.float().cpu().numpy().copy()
+    columns: NDArray[np.float32] = items.float().cpu().numpy().copy()
+    if parts.backbone.nameless_items is not None:
+        columns[parts.backbone.nameless_items.cpu().numpy()] = 0
+    return rows, columns
 
 
 def histories_of(parts: Parts, data: Interactions) -> NDArray[np.int64] | None:

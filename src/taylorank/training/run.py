@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from taylorank import losses
 from taylorank.backbones import sequences
-from taylorank.data import Interactions
-from taylorank.errors import TrainingError
+from taylorank.data import CSR, Interactions
+from taylorank.errors import DataError, TrainingError
 from taylorank.models.fitting import FitMonitor, Step
 from taylorank.models.recommender import Recommender
 from taylorank.solvers.sweeps import SweepState
@@ -75,9 +75,11 @@ Vectors = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 def run_training(
-    model: Neural, data: Interactions, *, monitor: FitMonitor, start: Recommender | None
+    model: Neural, data: Interactions, *, monitor: FitMonitor, start: Recommender | None, lists: CSR | None = None
 ) -> tuple[Vectors, NDArray[np.float32]]:
     """Train `model` on `data` for its epochs, or until the monitor stops it.
+
+    `lists` are what a teacher says of each user, (M, N), to be learned in the place of the data.
 
     Returns the vectors that rank, and all weights in one array.
     """
@@ -86,7 +88,7 @@ def run_training(
         parts = build(model, data, device=device)
         if start is not None:
             warm_start(parts, start, data)
-        loop = make_loop(model, parts, data, device)
+        loop = make_loop(model, parts, data, device, lists)
         if start is not None and isinstance(loop, FirstOrder):
             scale_start(loop, start, data)
         histories = histories_of(parts, data)
@@ -139,11 +141,12 @@ def _tensors(arrays: dict[str, NDArray[Any]]) -> dict[str, torch.Tensor]:
     return {name: torch.tensor(value) for name, value in arrays.items()}  # a copy: training writes into it
 
 
-def make_loop(model: Neural, parts: Parts, data: Interactions, device: str) -> Loop:
+def make_loop(model: Neural, parts: Parts, data: Interactions, device: str, lists: CSR | None = None) -> Loop:
     """Return what trains: steps of first or of second order."""
     if model.optimizer != SECOND_ORDER:
         generator = torch.Generator(device).manual_seed(int(model.random_state))
-        return FirstOrder(parts, make_feed(model, parts, data, device), recipe_of(model), generator=generator)
+        feed = make_feed(model, parts, data, device) if lists is None else list_feed(model, data, lists, device)
+        return FirstOrder(parts, feed, recipe_of(model), generator=generator)
     return SecondOrder(
         parts,
         data,
@@ -181,8 +184,22 @@ def make_feed(model: Neural, parts: Parts, data: Interactions, device: str) -> F
     weights = pair_weights(data, model.context_exponent)
     unit = losses.get(model.loss).batch_of
     count = data.n_users if unit == "users" else data.nnz
-    feed = UserFeed if unit == "users" else PairFeed
-    return feed(data, weights=weights, batch_size=model.batch_size or default_batch_size(unit, count), device=device)
+    size = model.batch_size or default_batch_size(unit, count)
+    if unit == "users":
+        return UserFeed(data, weights=weights, batch_size=size, device=device)
+    return PairFeed(data, weights=weights, batch_size=size, device=device)
+
+
+def list_feed(model: Neural, data: Interactions, lists: CSR, device: str) -> Feed:
+    """Return batches of users with their lists, each pair with the weight n_x^ρ π_xy."""
+    if not lists.nnz:
+        raise DataError("the teacher lists nothing for anybody", "give data in which users differ, or another teacher")
+    of_user = np.maximum(data.by_user.row_lengths, 1).astype(np.float64) ** model.context_exponent
+    assert lists.weights is not None
+    weights = (lists.weights * np.repeat(of_user, lists.row_lengths)).astype(np.float32)
+    size = model.batch_size or default_batch_size("users", data.n_users)
+    taught = Interactions(lists, data.users, data.items)
+    return UserFeed(taught, weights=weights, batch_size=size, device=device)
 
 
 def default_batch_size(unit: str, count: int) -> int:
