@@ -7,7 +7,7 @@ import pytest
 from planted_frame import frame_of, lists_of, with_strengths
 
 import taylorank as tr
-from taylorank.spark import RG2, RG2Model, evaluate, shards, sharded_basis
+from taylorank.spark import RG2, RG2Model, evaluate, sharded_basis, shards
 
 FORCED = 1e-3  # MB: every basis is too large
 SMALL = 1 << 17  # bytes of a shard

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Batches = Iterator[Any]  # of pyarrow.RecordBatch
+HERE = ("", "localhost", "127.0.0.1", "::1")
 RANGE = 1 << 16  # numbers, more than any cluster has cores
 
 
@@ -36,6 +37,11 @@ def active_session() -> SparkSession:
 
     found = SparkSession.getActiveSession()
     return SparkSession.builder.getOrCreate() if found is None else found
+
+
+def connect_host(session: SparkSession) -> str:
+    """Return the machine that a client of Spark Connect talks to; "" for any other session."""
+    return session.client.host if "connect" in type(session).__module__ else ""
 
 
 def setting(session: SparkSession, name: str, default: str) -> str:
@@ -112,6 +118,11 @@ def work_folder(session: SparkSession, named: str) -> tuple[Folder, bool]:
     """
     if named:
         return Folder(named), False
+    if (host := connect_host(session)) not in HERE:
+        raise ParameterError(
+            f"Spark Connect has this client on one machine and the driver on {host}",
+            'set workDir to a folder that both and all executors reach, such as "/mnt/shared" or "s3://bucket/work"',
+        )
     master = setting(session, "spark.master", "")
     if master.startswith("local") or master.startswith("spark://localhost"):
         return temporary_folder(), True
