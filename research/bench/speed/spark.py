@@ -30,6 +30,7 @@ from taylorank.machine import describe_machine
 
 ITERATIONS = 10
 SWEEP_TARGET, LISTS_TARGET = 10.0, 5.0
+BUSY = 4.0  # load of two cores beyond which other work was there
 SUBSET = 10_000  # users of the generated set for whom lists are made
 KEPT = Path(tempfile.gettempdir()) / "taylorank-bench-spark"
 CHOICE = "spark/choice.json"
@@ -130,6 +131,8 @@ def describe(record: dict[str, Any]) -> list[str]:
     """Describe the results in words: every contender, then RG² against MLlib at the same rank, then at equal time."""
     results = [{"asked": one["factors"], "settings": {}, **one} for one in record["results"]]
     lines = [_alone(one) for one in results]
+    if any(one.get("load_average", [BUSY])[0] >= BUSY for one in results):
+        lines.append("Other work was running on the machine during some of these measurements, which lengthens them.")
     for data in dict.fromkeys(one["data"] for one in results):
         here = [one for one in results if one["data"] == data]
         ours = [one for one in here if one["contender"] == "ours"]
