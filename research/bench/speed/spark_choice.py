@@ -20,7 +20,7 @@ from taylorank.data import Interactions, datasets, planted
 from taylorank.machine import describe_machine
 
 RANKS, SHARES = (64, 128, 256, 512), (0.0, 0.1, 0.2, 0.3, 0.4)
-ALPHAS, REG_PARAMS = (80.0, 20.0, 320.0), (1.0, 0.1, 10.0)
+ALPHAS, REG_PARAMS = (80.0, 20.0, 320.0), (1.0, 10.0)
 RANK, ITERATIONS = 64, 4
 
 
