@@ -68,8 +68,9 @@ def measure(kind: str, data: str, alpha: str, reg: str) -> dict[str, Any]:
 def held_back(data: str) -> tuple[Interactions, Interactions]:
     """Return nine tenths of the training data of Gowalla, and one."""
     if data == "quick":
-        return planted(300, 200, interactions=6000).split((0.8, 0.2))[:2]
-    train, valid = datasets.published_split("gowalla")[0].split((0.9, 0.1))[:2]
+        train, valid = planted(300, 200, interactions=6000).split((0.8, 0.2))
+    else:
+        train, valid = datasets.published_split("gowalla")[0].split((0.9, 0.1))
     return train, valid
 
 

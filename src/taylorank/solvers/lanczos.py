@@ -114,6 +114,8 @@ class Stall:
 class Basis:
     """V, T and the block that comes next. `locked` columns of V are no longer in T."""
 
+    next: Any
+
     def __init__(self, matrix: Normal, wanted: Wanted, block: int | None = None) -> None:
         count, dtype = wanted.count, matrix.dtype
         self.matrix, self.count, self.random_state = matrix, count, wanted.random_state
@@ -123,7 +125,6 @@ class Basis:
         self.locked = self.filled = self.linked = self.columns = 0
         self.T = np.zeros((self.size + self.block, self.size + self.block))
         self.squares, self.errors = np.zeros(0), np.zeros(0)  # of the locked vectors: σ², ‖Av − σ²v‖
-        self.next: Any = None
         self._begin(wanted)
         self.before = (self.filled, self.next, self.columns)
 

@@ -131,10 +131,13 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
             "width": len(found.values),
             "shards": [] if found.shards is None else found.shards.bounds,
         }
-        arrays = {"proposal": found.proposal}
-        items = arrays if found.items is None else {"vectors": found.items, **arrays}
+        items: dict[str, Any] = {"proposal": found.proposal}
+        if found.items is not None:
+            items["vectors"] = found.items
         files = write_model(data, rows, items, facts, temporary=is_temporary)
-        return RG2Model(files)._set(**settled)
+        model = RG2Model(files)
+        model._set(**settled)
+        return model
 
     def fitMultiple(self, dataset: DataFrame, paramMaps: Sequence[Any]) -> Iterator[tuple[int, RG2Model]]:
         """Yield (number, model) for every set of parameters; those that differ along the path share one fit.

@@ -97,7 +97,7 @@ class ShardedBasis(Basis):
 
     def _begin(self, wanted: Wanted) -> None:
         """Multiply the noise that a basis in memory would begin with, drawn strip by strip."""
-        self.generation, shards = 0, self.matrix.shards
+        self.generation, self.next, shards = 0, None, self.matrix.shards  # V and what comes next are in files
         rng, along = np.random.default_rng(wanted.random_state), np.zeros((1, self.block))
         for number in range(shards.count):
             part = shards.part(number)
@@ -141,13 +141,13 @@ class ShardedBasis(Basis):
         columns, name = self._columns(place), f"V-{self.generation}-{place}"
         lower = _cholesky(gram, floor)
         if lower is not None:
-            sums = self._sums(Multiply(columns, "Z2", "Q", np.linalg.inv(lower).T))
+            sums = self._sums(Multiply(columns, "Z2", "Q", _inverse(lower).T))
             again = _cholesky(sums[:-1], 0.0)
             if again is not None:
-                matrix = np.linalg.inv(again).T
+                matrix = _inverse(again).T
                 along = sums[-1:] @ matrix
                 self.digest = self._each(Centre(columns, "Q", "X", along, matrix, name))[1]
-                return again.T @ lower.T  # type: ignore[no-any-return]
+                return again.T @ lower.T
         return self._make_next_here(place, floor)
 
     def _make_next_here(self, place: int, floor: float) -> Doubles:
@@ -172,7 +172,7 @@ class ShardedBasis(Basis):
         shards.scatter(f"V-{self.generation}-{place}", Q)
         root = shards.gather("root")
         self.digest = self._each(Centre(columns, f"V-{self.generation}-{place}", "X", (root.T @ Q).astype(float)))[1]
-        return R.astype(np.float64)  # type: ignore[no-any-return]
+        return R.astype(np.float64)
 
     def _rotate(self, vectors: Doubles) -> None:
         """Put the Ritz vectors in the place of the columns of V that are not locked: the next generation."""
@@ -190,10 +190,14 @@ class ShardedBasis(Basis):
         return self._each(rotated)[0].reshape(1, -1)
 
 
+def _inverse(lower: Doubles) -> Doubles:
+    return np.linalg.inv(lower).astype(np.float64, copy=False)
+
+
 def _cholesky(gram: Doubles, floor: float) -> Doubles | None:
     """The lower factor, or None where columns are not well independent; see `lanczos.cholesky_qr`."""
     try:
-        lower: Doubles = np.linalg.cholesky(gram)
+        lower = np.linalg.cholesky(gram).astype(np.float64, copy=False)
     except np.linalg.LinAlgError:
         return None
     pivots = np.diag(lower)
