@@ -59,7 +59,7 @@ def _measured(record: dict[str, Any]) -> str:
             f"{point['seconds']['pass']:.2f}",
             f"{point['seconds']['users']:.1f}",
             f"{point['memory_mb']:,}",
-            f"{point['shuffled_mb']:,}",
+            f"{point['shuffled_mb']:,.0f}",
         ]
         for point in record["points"]
     ]

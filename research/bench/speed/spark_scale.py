@@ -32,6 +32,7 @@ from research.output import provenance, write_json
 from taylorank.machine import describe_machine
 
 FACTORS, PASSES, CORES = 64, 4, 2
+LEAST = 1e-3  # seconds or megabytes, below which errors are not relative
 PARTS = ("read", "pass", "users")
 WORDS = {
     "read": "reading",
@@ -100,7 +101,7 @@ def measure(millions: str) -> dict[str, Any]:
         "blocks": facts["blocks"],
         "passes": facts["passes"],
         "columns": facts["pass_columns"],
-        "shuffled_mb": round(shuffled / 1e6),
+        "shuffled_mb": round(shuffled / 1e6, 3),
         "sums_mb_per_pass": round(facts["blocks"] * facts["n_items"] * facts["pass_columns"] * 4 / 1e6),
         "fit_s": round(seconds, 2),
         "memory_mb": round(memory.megabytes),
@@ -118,7 +119,7 @@ def fitted(points: list[dict[str, Any]]) -> dict[str, Any]:
     sizes = np.array([point["interactions"] / 1e6 for point in points])
     found: dict[str, Any] = {}
     for part in (*PARTS, "fit", "memory", "shuffled"):
-        measured = np.array([_measured(point, part) for point in points])
+        measured = np.maximum([_measured(point, part) for point in points], LEAST)
         design = np.column_stack((np.ones(len(sizes)), sizes)) / measured[:, None]
         fixed, rate = np.linalg.lstsq(design, np.ones(len(sizes)), rcond=None)[0]
         predicted = fixed + rate * sizes
@@ -168,7 +169,7 @@ def describe(record: dict[str, Any]) -> list[str]:
         lines.append(
             f"{point['interactions'] / 1e6:.1f} M interactions, {point['users']:,} users: fit {point['fit_s']:.1f} s "
             f"(read {s['read']:.1f}, {point['passes']} passes of {s['pass']:.2f}, users {s['users']:.1f}), peak memory "
-            f"{point['memory_mb']:,} MB, {point['shuffled_mb']:,} MB shuffled, {point['sums_mb_per_pass']:,} MB of "
+            f"{point['memory_mb']:,} MB, {point['shuffled_mb']:,.0f} MB shuffled, {point['sums_mb_per_pass']:,} MB of "
             "partial sums a pass"
         )
     model = record["model"]
