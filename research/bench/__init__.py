@@ -45,6 +45,7 @@ BENCHMARKS = {
     "svd": Benchmark("speed.svd", "Leading singular triplets by five methods."),
     "stores": Benchmark("speed.stores", "Recall, time and bytes of vector stores: RG² at 1,024 and a student of 64."),
     "spark": Benchmark("speed.spark", "RG² on Spark against MLlib's ALS: sweeps, fits, lists, memory."),
+    "spark-choice": Benchmark("speed.spark_choice", "Parameters of RG² and MLlib's ALS on Spark, on validation data."),
     "spark-scale": Benchmark(
         "speed.spark_scale", "RG² on Spark for 1 to 100 M interactions, and what more would cost."
     ),

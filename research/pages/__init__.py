@@ -23,6 +23,7 @@ PAGES = {
     "losses": "losses",
     "reliability": "reliability",
     "splits": "benchmarks",
+    "spark": "spark",
     "students": "students",
     "explanation/which-loss": "loss_summary",
     "records": "records",

@@ -19,12 +19,25 @@ def data():
 @pytest.mark.parametrize("blocks", [1, 2, 7])
 def test_rg2_ranks_as_on_one_machine(spark, data, blocks):
     local = tr.RG2(12, regularization=0.2).fit(data)
-    model = RG2(rank=12, numUserBlocks=blocks).fit(frame_of(spark, data))
+    model = RG2(rank=12, regParam=0.2, numUserBlocks=blocks).fit(frame_of(spark, data))
     same, error = agreement(local, lists_of(model.recommendForAllUsers(10)))
     assert model.facts["blocks"] == blocks
     assert same >= 0.995
     assert error < 1e-4
     np.testing.assert_allclose(model.facts["values"], local.path_.svd.values, rtol=1e-5)
+
+
+def test_the_data_decide_rank_and_penalty_as_on_one_machine(spark, data):
+    local, estimator = tr.RG2().fit(data), RG2()
+    assert estimator.getRank() is estimator.getRegParam() is None
+    model = estimator.fit(frame_of(spark, data))
+    assert (model.getRank(), model.getRegParam()) == (local.rank, pytest.approx(local.share))
+    assert agreement(local, lists_of(model.recommendForAllUsers(10)))[0] >= 0.99
+    assert model.to_local().get_params()["factors"] == local.rank
+    maps: list[dict] = [{}, {estimator.regParam: 0.5}, {estimator.rank: 3}]
+    found = dict(estimator.fitMultiple(frame_of(spark, data), maps))
+    assert [found[number].getRank() for number in range(3)] == [local.rank, local.rank, 3]
+    assert [found[number].getRegParam() for number in range(3)] == [model.getRegParam(), 0.5, model.getRegParam()]
 
 
 def test_rg2_with_strengths_and_every_exponent(spark, data):

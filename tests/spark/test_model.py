@@ -18,7 +18,7 @@ def parts():
 
 @pytest.fixture(scope="module")
 def model(spark, parts):
-    return RG2(rank=10, userCol="user", itemCol="item", rankCol="rank", rankLimit=20).fit(frame_of(spark, parts[0]))
+    return RG2(rank=10, regParam=0.2, rankCol="rank", rankLimit=20).fit(frame_of(spark, parts[0]))
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ def _grid(ids):
 
 def test_strings_with_any_characters(spark):
     pairs = _grid(ODD)
-    model = RG2(rank=3).fit(spark.createDataFrame(pairs, "user string, item string"))
+    model = RG2(rank=3, regParam=0.2).fit(spark.createDataFrame(pairs, "user string, item string"))
     local = tr.RG2(3, regularization=0.2).fit(tr.Interactions.from_arrays([x for x, _ in pairs], [y for _, y in pairs]))
     same, error = agreement(local, lists_of(model.recommendForAllUsers(3)), 3)
     assert error < 1e-4
@@ -126,7 +126,9 @@ def test_skewed_items_and_empty_partitions(spark):
     )
     frame = frame_of(spark, one)
     same, error = agreement(
-        tr.RG2(5, regularization=0.2).fit(one), lists_of(RG2(rank=5).fit(frame).recommendForAllUsers(5)), 5
+        tr.RG2(5, regularization=0.2).fit(one),
+        lists_of(RG2(rank=5, regParam=0.2).fit(frame).recommendForAllUsers(5)),
+        5,
     )
     assert (same, error < 1e-4) == (1.0, True)
     few = tr.Interactions.from_arrays([1, 1, 2, 2, 3], [1, 2, 2, 3, 1])

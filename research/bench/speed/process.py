@@ -14,10 +14,16 @@ from typing import Any
 ALONE = "import importlib, json, sys; print(json.dumps(importlib.import_module(sys.argv[1]).measure(*sys.argv[2:])))"
 
 
-def in_own_process(module: str, *arguments: str) -> dict[str, Any]:
-    """Call `measure(*arguments)` of a module in a process of its own; return the record that it returns."""
+def in_own_process(module: str, *arguments: str, limit: float | None = None) -> dict[str, Any]:
+    """Call `measure(*arguments)` of a module in a process of its own; return the record that it returns.
+
+    After `limit` seconds it is killed, and TimeoutError raised.
+    """
     command = [sys.executable, "-c", ALONE, module, *arguments]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError(f"{module} took more than {limit} s") from error
     record: dict[str, Any] = json.loads(done.stdout)
     return record
 

@@ -5,17 +5,20 @@ two cores. Read: two passes over the Parquet file, one shuffle by user, blocks o
 64 columns. Users: their vectors and histories written as Parquet.
 
 The model, fitted by least squares of relative errors: seconds = fixed + interactions · rate for each of the three
-parts. From its rates per core follow projections for clusters; they assume that rates per core stay, and that partial
-sums of N × b numbers per task go over a network of 1 GB/s per machine of 16 cores. Nothing in them was measured on a
-cluster.
+parts, and megabytes likewise. From its rates per core follow projections for clusters; they assume that rates per core
+stay, and that partial sums of N × b numbers per task go over a network of 1 GB/s per machine of 16 cores. Nothing in
+them was measured on a cluster.
 
-    python -m research.bench spark-scale --json research/records/bench/spark_scale.json
+    python -m research.bench spark-scale --json research/records/bench/spark/scale.json
 """
 
 from __future__ import annotations
 
+import json
 import statistics
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,52 +26,86 @@ import numpy as np
 from research.bench.speed.process import in_own_process
 from research.bench.speed.spark import KEPT
 from research.bench.speed.spark_data import generated
+from research.bench.speed.spark_events import shuffled_bytes
 from research.bench.speed.spark_session import PeakMemory, local_session
+from research.output import provenance, write_json
 from taylorank.machine import describe_machine
 
 FACTORS, PASSES, CORES = 64, 4, 2
+LEAST = 1e-3  # seconds or megabytes, below which errors are not relative
 PARTS = ("read", "pass", "users")
+WORDS = {
+    "read": "reading",
+    "pass": "a pass",
+    "users": "users",
+    "memory": "peak memory",
+    "shuffled": "bytes shuffled",
+    "fit": "the fit",
+}
 LINEAR = 1.2  # seconds per interaction beyond the fixed part, largest over smallest
 # interactions, users, items, machines of 16 cores and 64 GB: what a projection is for.
 CLUSTERS = ((1e9, 1e7, 1e6, 4), (1e10, 1e8, 3e6, 20), (1e11, 1e9, 1e7, 150))
 MACHINE_CORES, NETWORK, PROJECTED_FACTORS, PROJECTED_PASSES, COLUMNS = 16, 1e9, 128, 30, 32
 
 
-def run(*, millions: str = "1,2,5,10,20,50,100", quick: bool = False) -> dict[str, Any]:
-    """Fit every size; `quick` makes all of them a hundred times smaller."""
+def run(
+    *,
+    millions: str = "1,3,10,30,100",
+    limit: float = 600,
+    quick: bool = False,
+    file: Path | None = None,
+    command: str = "",
+) -> dict[str, Any]:
+    """Fit every size that the record does not have yet, in at most `limit` seconds each; `quick`: 100 times smaller."""
     sizes = [float(size) / (100 if quick else 1) for size in millions.split(",")]
-    points = [in_own_process(__name__, f"{size:g}") for size in sizes]
-    record: dict[str, Any] = {
-        "benchmark": "spark-scale",
-        "factors": FACTORS,
-        "cores": CORES,
-        "machine": describe_machine(),
-    }
-    return {**record, "points": points, "model": fitted(points)}
+    record: dict[str, Any] = json.loads(file.read_text()) if file is not None and file.exists() else {"points": []}
+    for size in sizes:
+        if any(point["millions"] == size for point in record["points"]):
+            continue
+        points = [*record["points"], in_own_process(__name__, f"{size:g}", limit=limit)]
+        points.sort(key=lambda point: point["millions"])
+        record = {
+            **provenance(command),
+            "benchmark": "spark-scale",
+            "factors": FACTORS,
+            "cores": CORES,
+            "machine": describe_machine(),
+            "points": points,
+            "model": fitted(points),
+        }
+        if file is not None:
+            write_json(file, record)
+    return record
 
 
 def measure(millions: str) -> dict[str, Any]:
     """Fit one size in this process."""
     from taylorank.spark import RG2
 
-    session = local_session(cores=CORES)
     KEPT.mkdir(exist_ok=True)
-    RG2(rank=4).fit(generated(session, 0.01, KEPT))
-    frame = generated(session, float(millions), KEPT)
-    with PeakMemory(0.5) as memory:
-        began = time.perf_counter()
-        facts = RG2(rank=FACTORS, maxIter=PASSES).fit(frame).facts
-        seconds = time.perf_counter() - began
+    with tempfile.TemporaryDirectory() as log:
+        session = local_session(cores=CORES, log=Path(log))
+        RG2(rank=4).fit(generated(session, 0.01, KEPT))
+        frame = generated(session, float(millions), KEPT)
+        start, began = time.time(), time.perf_counter()
+        with PeakMemory(0.5) as memory:
+            model = RG2(rank=FACTORS, maxIter=PASSES).fit(frame)
+            seconds = time.perf_counter() - began
+        facts, shuffled = model.facts, shuffled_bytes(Path(log), start, time.time())
+        model.unpersist()
     return {
+        "millions": float(millions),
         "interactions": facts["interactions"],
         "users": facts["n_users"],
         "items": facts["n_items"],
         "blocks": facts["blocks"],
         "passes": facts["passes"],
         "columns": facts["pass_columns"],
-        "shuffled_mb_per_pass": round(facts["blocks"] * facts["n_items"] * facts["pass_columns"] * 4 / 1e6),
+        "shuffled_mb": round(shuffled / 1e6, 3),
+        "sums_mb_per_pass": round(facts["blocks"] * facts["n_items"] * facts["pass_columns"] * 4 / 1e6),
         "fit_s": round(seconds, 2),
         "memory_mb": round(memory.megabytes),
+        "load_average": describe_machine()["load_average"],
         "seconds": {
             "read": round(facts["prepare_seconds"], 3),
             "pass": round(statistics.median(facts["pass_seconds"]), 3),
@@ -81,17 +118,23 @@ def fitted(points: list[dict[str, Any]]) -> dict[str, Any]:
     """Return fixed seconds and seconds per million of each part, how well they fit, and whether the cost is linear."""
     sizes = np.array([point["interactions"] / 1e6 for point in points])
     found: dict[str, Any] = {}
-    for part in (*PARTS, "fit"):
-        seconds = np.array([point["fit_s"] if part == "fit" else point["seconds"][part] for point in points])
-        design = np.column_stack((np.ones(len(sizes)), sizes)) / seconds[:, None]
+    for part in (*PARTS, "fit", "memory", "shuffled"):
+        measured = np.maximum([_measured(point, part) for point in points], LEAST)
+        design = np.column_stack((np.ones(len(sizes)), sizes)) / measured[:, None]
         fixed, rate = np.linalg.lstsq(design, np.ones(len(sizes)), rcond=None)[0]
         predicted = fixed + rate * sizes
         found[part] = {
-            "fixed_s": round(float(fixed), 3),
-            "per_million_s": round(float(rate), 4),
-            "largest_error": round(float(np.abs(predicted / seconds - 1).max()), 3),
+            "fixed": round(float(fixed), 3),
+            "per_million": round(float(rate), 4),
+            "largest_error": round(float(np.abs(predicted / measured - 1).max()), 3),
         }
     return found
+
+
+def _measured(point: dict[str, Any], part: str) -> float:
+    """Seconds of a part, or megabytes of memory or of all shuffles."""
+    whole = {"fit": "fit_s", "memory": "memory_mb", "shuffled": "shuffled_mb"}
+    return float(point[whole[part]] if part in whole else point["seconds"][part])
 
 
 def projected(record: dict[str, Any], interactions: float, users: float, items: float, machines: int) -> dict[str, Any]:
@@ -99,20 +142,22 @@ def projected(record: dict[str, Any], interactions: float, users: float, items: 
     model, cores = record["model"], record["cores"]
     share = cores / (machines * MACHINE_CORES)
     million, tasks = interactions / 1e6, machines * MACHINE_CORES / 4  # tasks of four cores
-    read = model["read"]["per_million_s"] * million * share
-    work = model["pass"]["per_million_s"] * million * share * COLUMNS / record["points"][0]["columns"]
+    read = model["read"]["per_million"] * million * share
+    work = model["pass"]["per_million"] * million * share * COLUMNS / record["points"][0]["columns"]
     shuffled = tasks * items * COLUMNS * 4
     per_pass = work + shuffled / (machines * NETWORK)
     wide = PROJECTED_FACTORS / record["factors"]
-    total = read + PROJECTED_PASSES * per_pass + model["users"]["per_million_s"] * million * share * wide
-    block = (8 * interactions + 4 * users * COLUMNS) / machines
+    total = read + PROJECTED_PASSES * per_pass + model["users"]["per_million"] * million * share * wide
+    block = (12 * interactions + 4 * users * COLUMNS) / machines
     sums = (tasks / machines) * items * COLUMNS * 4 * 2
+    basis = items * (PROJECTED_FACTORS + 6 * COLUMNS) * 4
     return {
         "hours": total / 3600,
         "shuffled_gb": shuffled / 1e9,
         "flops": 4 * interactions * COLUMNS,
         "memory_gb": (block + sums) / 1e9,
-        "driver_gb": items * (PROJECTED_FACTORS + 6 * COLUMNS) * 4 / 1e9,
+        "read_gb": model["shuffled"]["per_million"] * million / 1e3,
+        "basis_gb": basis / 1e9,
     }
 
 
@@ -124,13 +169,14 @@ def describe(record: dict[str, Any]) -> list[str]:
         lines.append(
             f"{point['interactions'] / 1e6:.1f} M interactions, {point['users']:,} users: fit {point['fit_s']:.1f} s "
             f"(read {s['read']:.1f}, {point['passes']} passes of {s['pass']:.2f}, users {s['users']:.1f}), peak memory "
-            f"{point['memory_mb']:,} MB, {point['shuffled_mb_per_pass']:,} MB of partial sums a pass"
+            f"{point['memory_mb']:,} MB, {point['shuffled_mb']:,.0f} MB shuffled, {point['sums_mb_per_pass']:,} MB of "
+            "partial sums a pass"
         )
     model = record["model"]
-    for part, words in (("read", "reading"), ("pass", "a pass"), ("users", "users"), ("fit", "the fit")):
-        one = model[part]
+    for part, words in WORDS.items():
+        one, unit = model[part], "MB" if part in ("memory", "shuffled") else "s"
         lines.append(
-            f"{words}: {one['fixed_s']:.2f} s + {one['per_million_s']:.3f} s per million, largest error "
+            f"{words}: {one['fixed']:.2f} {unit} + {one['per_million']:.3f} {unit} per million, largest error "
             f"{100 * one['largest_error']:.0f} %" + (_verdict(one) if part == "fit" else "")
         )
     for size, users, items, machines in CLUSTERS:
@@ -140,7 +186,8 @@ def describe(record: dict[str, Any]) -> list[str]:
             f"{PROJECTED_FACTORS}, {PROJECTED_PASSES} passes of {COLUMNS} columns, {machines} machines of "
             f"{MACHINE_CORES} cores: {one['hours']:.1f} h, {one['flops'] / 1e12:.2g} Tflop and "
             f"{one['shuffled_gb']:,.0f} GB shuffled a pass, "
-            f"{one['memory_gb']:.0f} GB a machine, {one['driver_gb']:.1f} GB on the driver"
+            f"{one['memory_gb']:.0f} GB of blocks and sums a machine, {one['read_gb']:,.0f} GB shuffled once, a "
+            f"basis of {one['basis_gb']:.1f} GB on the driver or in shards"
         )
     return lines
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 
-def local_session(*, cores: int = 2, memory: str = "6g") -> Any:
-    """Return Spark on so many cores of this machine."""
+def local_session(*, cores: int = 2, memory: str = "6g", log: Path | None = None) -> Any:
+    """Return Spark on so many cores of this machine; its event log goes to the folder `log`."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.sql import SparkSession
@@ -25,6 +25,9 @@ def local_session(*, cores: int = 2, memory: str = "6g") -> Any:
         "spark.driver.host": "127.0.0.1",
         "spark.sql.shuffle.partitions": str(2 * cores),
     }
+    if log is not None:
+        settings |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{log}"}
+        settings |= {"spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "false"}
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()

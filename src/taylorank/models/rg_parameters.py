@@ -23,7 +23,12 @@ def default_rank(data: Interactions) -> int:
     >>> default_rank(planted(1000, 600, interactions=9000)), default_rank(planted(90, 40, interactions=900))
     (150, 40)
     """
-    side = min(data.n_users, data.n_items)
+    return rank_of_sizes(data.n_users, data.n_items)
+
+
+def rank_of_sizes(n_users: int, n_items: int) -> int:
+    """Return the default rank of data of this size."""
+    side = min(n_users, n_items)
     return min(max(LEAST_RANK, min(side // 4, MOST_RANK)), side)
 
 
@@ -40,9 +45,12 @@ def default_penalty(data: Interactions, penalty: str = "weighted") -> float:
     >>> round(default_penalty(planted(300, 200, interactions=9000)), 3)
     0.232
     """
-    if penalty == "plain":
-        return PLAIN
-    users, items = (side / max(data.nnz, 1) for side in (data.n_users, data.n_items))
+    return PLAIN if penalty == "plain" else share_of_sizes(data.n_users, data.n_items, data.nnz)
+
+
+def share_of_sizes(n_users: int, n_items: int, interactions: int) -> float:
+    """Return the default τ/σ₁ of data of this size."""
+    users, items = (side / max(interactions, 1) for side in (n_users, n_items))
     return float(min(NOISE_SHARE * (users**0.5 + items**0.5), MOST_SHARE))
 
 

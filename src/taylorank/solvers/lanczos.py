@@ -57,12 +57,15 @@ def solve(matrix: CentredMatrix, wanted: Wanted) -> Svd:
     return found
 
 
-def search(matrix: Normal, wanted: Wanted, *, block: int | None = None) -> tuple[Basis, bool]:
+def search(
+    matrix: Normal, wanted: Wanted, *, block: int | None = None, kind: type[Basis] | None = None
+) -> tuple[Basis, bool]:
     """Return a basis whose Ritz vectors are the leading right vectors, and whether it was stopped before they were.
 
-    `block` columns are multiplied at a time, as many as suit a CPU by default. Of the matrix it needs SᵀS alone.
+    `block` columns are multiplied at a time, as many as suit a CPU by default. Of the matrix it needs SᵀS alone. A
+    `kind` other than `Basis` may keep V elsewhere.
     """
-    basis = Basis(matrix, wanted, block)
+    basis = (kind or Basis)(matrix, wanted, block)
     stall = Stall()
     for _ in range(MAX_RESTARTS):
         basis.fill(wanted.max_passes)
@@ -111,22 +114,29 @@ class Stall:
 class Basis:
     """V, T and the block that comes next. `locked` columns of V are no longer in T."""
 
+    next: Any
+
     def __init__(self, matrix: Normal, wanted: Wanted, block: int | None = None) -> None:
-        n, dtype, count = matrix.shape[1], matrix.dtype, wanted.count
+        count, dtype = wanted.count, matrix.dtype
         self.matrix, self.count, self.random_state = matrix, count, wanted.random_state
         self.block, self.size = block or block_width(count), basis_size(count, block)
         self.kept = -(-(count + (self.size - count) // 4) // self.block) * self.block  # columns that a restart leaves
         self.goal = wanted.goal(dtype)
         self.locked = self.filled = self.linked = self.columns = 0
-        self.V = np.empty((n, self.size), dtype=dtype)
         self.T = np.zeros((self.size + self.block, self.size + self.block))
         self.squares, self.errors = np.zeros(0), np.zeros(0)  # of the locked vectors: σ², ‖Av − σ²v‖
+        self._begin(wanted)
+        self.before = (self.filled, self.next, self.columns)
+
+    def _begin(self, wanted: Wanted) -> None:
+        """Make room for V, and the block that comes first."""
+        n, dtype = self.matrix.shape[1], self.matrix.dtype
+        self.V = np.empty((n, self.size), dtype=dtype)
         if wanted.start is not None:
             self._take_up(wanted.start)
         else:
             noise = np.random.default_rng(wanted.random_state).standard_normal((n, self.block)).astype(dtype)
-            self.next = np.linalg.qr(matrix.normal(noise))[0]
-        self.before = (self.filled, self.next, self.columns)
+            self.next = np.linalg.qr(self.matrix.normal(noise))[0]
 
     @property
     def passes(self) -> int:

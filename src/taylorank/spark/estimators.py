@@ -14,6 +14,7 @@ import numpy as np
 from pyspark.ml import Estimator
 from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 
+from taylorank.models.rg_parameters import rank_of_sizes, share_of_sizes
 from taylorank.spark.files import write_model
 from taylorank.spark.model import IALSModel, RG2Model
 from taylorank.spark.params import FitParams, IALSParams, RG2Params, accessors
@@ -83,8 +84,8 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
     Parameters are keywords, MLlib's where they mean the same: `userCol`, `itemCol`, `predictionCol`, `rank` (K),
     `regParam` (τ / σ₁), `coldStartStrategy`, `seed`, `numUserBlocks`; and `strengthCol` (none by default),
     `proposalExponent`, `contextExponent`, `scorePenalty`, `ranking`, `popularityDiscount`, `tol`, `maxIter` (the most
-    passes; 0 for as many as it takes), `rankCol`, `duplicates`, `handleInvalid`, `workDir`. Defaults are those of
-    `taylorank.RG2`; `explainParams()` lists them all.
+    passes; 0 for as many as it takes), `rankCol`, `duplicates`, `handleInvalid`, `workDir`, `itemMemory`. Defaults are
+    those of `taylorank.RG2`, which take `rank` and `regParam` from the size of the data; `explainParams()` lists all.
     """
 
     def __init__(self, **params: Any) -> None:
@@ -98,18 +99,25 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
         return model
 
     def _fitted(self, data: Prepared, is_temporary: bool) -> RG2Model:
+        sizes = data.n_users, data.n_items
+        settled = {"rank": self.value("rank"), "regParam": self.value("regParam")}
+        if settled["rank"] is None:
+            settled["rank"] = rank_of_sizes(*sizes)
+        if settled["regParam"] is None:
+            settled["regParam"] = share_of_sizes(*sizes, data.interactions)
         found = decompose(
             data,
-            self.value("rank"),
+            settled["rank"],
             proposal_exponent=self.value("proposalExponent"),
             context_exponent=self.value("contextExponent"),
             score_penalty=self.value("scorePenalty"),
             tolerance=self.value("tol"),
             max_passes=self.value("maxIter") or None,
             random_state=self.value("seed"),
+            item_memory=self.value("itemMemory"),
         )
         sums = found.sums
-        rows = LeftRows(data.folder, sums.contexts, sums.total, tuple(found.values.tolist()))
+        rows = LeftRows(data.folder, sums.contexts, sums.total, tuple(found.values.tolist()), found.shards)
         facts = {
             "model": "RG2",
             "values": found.values.tolist(),
@@ -120,11 +128,16 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
             "passes": found.passes,
             "pass_seconds": found.pass_seconds,
             "pass_columns": found.pass_columns,
+            "width": len(found.values),
+            "shards": [] if found.shards is None else found.shards.bounds,
         }
-        files = write_model(
-            data, rows, {"vectors": found.items, "proposal": found.proposal}, facts, temporary=is_temporary
-        )
-        return RG2Model(files)
+        items: dict[str, Any] = {"proposal": found.proposal}
+        if found.items is not None:
+            items["vectors"] = found.items
+        files = write_model(data, rows, items, facts, temporary=is_temporary)
+        model = RG2Model(files)
+        model._set(**settled)
+        return model
 
     def fitMultiple(self, dataset: DataFrame, paramMaps: Sequence[Any]) -> Iterator[tuple[int, RG2Model]]:
         """Yield (number, model) for every set of parameters; those that differ along the path share one fit.
@@ -139,9 +152,12 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
             key = json.dumps(
                 {p.name: own.value(p.name) for p in own.params if p.name not in (*OF_THE_MODEL, *ON_THE_PATH)}
             )
-            groups.setdefault(key, []).append(number)
+            groups.setdefault(f"{own.isDefined('rank')} {key}", []).append(number)
         for numbers in groups.values():
-            first = copies[numbers[0]].copy({self.rank: max(copies[number].value("rank") for number in numbers)})
+            first = copies[numbers[0]].copy()
+            first.clear(first.regParam)
+            if first.isDefined("rank"):
+                first._set(rank=max(copies[number].value("rank") for number in numbers))
             fitted = first.fit(dataset)
             for number in numbers:
                 yield number, copies[number]._copyValues(fitted.copy())

@@ -2,6 +2,7 @@
 
 items             codes of all items, ascending (Arrow)
 item_arrays       vectors (N, K), popularity, counts and, for RG², the proposal
+item_vectors-0 …  vectors by ranges of items, where those of all items are too many for one file
 users.parquet     user, vector, items seen in training, strengths
 facts.json        types of the ids, sizes, numbers that the fit learned
 """
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from taylorank.spark.folder import Folder
 from taylorank.spark.ids import IdType
 from taylorank.spark.prepared import Prepared
-from taylorank.spark.scoring import ARRAYS
+from taylorank.spark.scoring import ARRAYS, VECTORS
 from taylorank.spark.users import USERS, Rows, read_users, write_users
 
 if TYPE_CHECKING:
@@ -62,6 +63,11 @@ class ModelFiles:
         """How many numbers a stored vector has."""
         return int(self.facts["width"])
 
+    @property
+    def shards(self) -> tuple[int, ...]:
+        """Where the ranges of items begin and end whose vectors have files of their own; empty: one file has all."""
+        return tuple(self.facts.get("shards", ()))
+
     def users(self, session: SparkSession) -> DataFrame:
         """Return the table of users, codes for ids."""
         return read_users(session, self.folder)
@@ -70,7 +76,7 @@ class ModelFiles:
         """Write the same files to another folder."""
         target.make()
         self.users(session).write.mode("overwrite").parquet(target.address_of(USERS))
-        for name in ("items", ARRAYS, FACTS):
+        for name in ("items", ARRAYS, *(f"{VECTORS}-{number}" for number in range(len(self.shards) - 1)), FACTS):
             target.write_bytes(name, self.folder.read_bytes(name))
 
 
@@ -84,6 +90,8 @@ def write_model(
     popularity, counts = data.counts
     folder.write_arrays(ARRAYS, {"popularity": popularity / data.typical_strength, "counts": counts, **items})
     folder.write_bytes("items", fit.read_bytes("items"))
+    for number in range(len(facts.get("shards", ())) - 1):
+        folder.write_bytes(f"{VECTORS}-{number}", fit.read_bytes(f"vectors-{number}"))
     began = time.perf_counter()
     write_users(data, rows, folder)
     folder.write_json(
@@ -91,7 +99,7 @@ def write_model(
         {
             "user_type": data.user_type.name,
             "item_type": data.item_type.name,
-            "width": int(np.shape(items["vectors"])[1]),
+            **({"width": int(np.shape(items["vectors"])[1])} if "vectors" in items else {}),
             "n_users": data.n_users,
             "n_items": data.n_items,
             "interactions": data.interactions,

@@ -57,13 +57,13 @@ def build_item_blocks(data: Prepared, bounds: list[int]) -> None:
 def _build(folder: Folder, bounds: list[int], blocks: int, batches: Batches) -> Iterator[Any]:
     for batch in batches:
         for number in batch.column(0).to_pylist():
-            _write(
-                folder, number, [_part(folder, block, bounds[number], bounds[number + 1]) for block in range(blocks)]
-            )
+            ends = bounds[number : number + 2]
+            _write(folder, number, [part_of_items(folder, block, *ends) for block in range(blocks)])
         yield batch
 
 
-def _part(folder: Folder, block: int, start: int, stop: int) -> CSR:
+def part_of_items(folder: Folder, block: int, start: int, stop: int) -> CSR:
+    """Return the interactions of a block of users with a range of items, by item."""
     rows = read_block(folder, block).by_item
     part = slice(rows.indptr[start], rows.indptr[stop])
     weights = None if rows.weights is None else rows.weights[part]

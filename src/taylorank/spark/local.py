@@ -18,7 +18,7 @@ from taylorank.spark.contexts import Contexts
 from taylorank.spark.files import FACTS, ModelFiles
 from taylorank.spark.ids import arrow_codes, ids_of
 from taylorank.spark.model import FactorsModel, IALSModel, RG2Model
-from taylorank.spark.scoring import ARRAYS
+from taylorank.spark.scoring import ARRAYS, stored_vectors
 from taylorank.spark.session import active_session, to_arrow, work_folder
 from taylorank.spark.users import USERS, matrix_of, user_batch
 
@@ -56,7 +56,8 @@ def to_local(model: Any) -> Recommender:
     data = _interactions(model, table)
     arrays = model.files.folder.read_arrays(ARRAYS)
     stored = matrix_of(table["vector"].combine_chunks(), model.files.width)
-    view = model.view()
+    view, vectors = model.view(), stored_vectors(model.files.folder, model.files.shards)
+    arrays = {**arrays, "vectors": vectors}
     if isinstance(model, RG2Model):
         local: Any = RG2(**{own: model.value(name) for own, name in OF_RG2.items()})
         _take_spectral(local, model, data, arrays, stored)
@@ -65,7 +66,7 @@ def to_local(model: Any) -> Recommender:
     else:
         raise ParameterError("this model came from one machine", "take it from there, or from its file")
     local.train_ = data
-    local.user_factors_, local.item_factors_ = view.factors(stored), view.factors(arrays["vectors"])
+    local.user_factors_, local.item_factors_ = view.factors(stored), view.factors(vectors)
     return local  # type: ignore[no-any-return]
 
 

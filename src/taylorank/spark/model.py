@@ -16,8 +16,9 @@ from taylorank.spark.files import ModelFiles
 from taylorank.spark.frames import as_positions, decoded_lists, distinct_codes, hidden_items
 from taylorank.spark.params import IALSParams, ModelParams, RG2Params, accessors
 from taylorank.spark.persistence import ModelReader, ModelWriter
-from taylorank.spark.scoring import ARRAYS, Lists, View
+from taylorank.spark.scoring import View, stored_vectors
 from taylorank.spark.session import active_session, map_arrow
+from taylorank.spark.sharded_lists import Lists
 from taylorank.spark.transforming import PairScores
 from taylorank.spark.user_lists import best_users
 
@@ -42,7 +43,7 @@ class FactorsModel(Model, ModelParams, MLWritable, MLReadable):
     def view(self) -> View:
         """Return how tasks read the files."""
         width = self.files.width
-        return View(self.files.folder, width, (1.0,) * width, "product")
+        return View(self.files.folder, width, (1.0,) * width, "product", shards=self.files.shards)
 
     @property
     def userFactors(self) -> DataFrame:
@@ -61,7 +62,7 @@ class FactorsModel(Model, ModelParams, MLWritable, MLReadable):
         from taylorank.spark.users import lists
 
         folder, kind = self.files.folder, self.files.item_type
-        vectors = self.view().factors(folder.read_arrays(ARRAYS)["vectors"])
+        vectors = self.view().factors(stored_vectors(folder, self.files.shards))
         table = pa.table({"item": item_codes(folder), "features": lists(vectors)})
         frame = active_session().createDataFrame(table)
         return frame.select(kind.decoded(F.col("item")).alias("id"), "features")
@@ -149,7 +150,7 @@ class RG2Model(FactorsModel, RG2Params):
             raise ParameterError(f"rank={rank}", f"choose 1 to {len(values)}, what was fitted")
         root = np.sqrt(np.maximum(values[:rank] - share * values[0], 0.0))
         ranking, discount = self.value("ranking"), self.value("popularityDiscount")
-        return View(self.files.folder, self.files.width, tuple(root.tolist()), ranking, discount)
+        return View(self.files.folder, self.files.width, tuple(root.tolist()), ranking, discount, self.files.shards)
 
     def path(self, ranks: Sequence[int] | None = None, regParams: Sequence[float] = REGULARIZATION) -> Iterator[Self]:
         """Yield the fitted model for every K of `ranks` and every λ of `regParams`, without refitting."""

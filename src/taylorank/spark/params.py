@@ -19,12 +19,12 @@ def accessors(kind: type) -> type:
         word = name[0].upper() + name[1:]
 
         def get(self: Any, name: str = name) -> Any:
-            return self.getOrDefault(name)
+            return self.getOrDefault(name) if self.isDefined(name) else None
 
         def put(self: Any, value: Any, name: str = name) -> Any:
             return self._set(**{name: value})
 
-        get.__doc__, put.__doc__ = f"Return `{name}`.", f"Set `{name}`."
+        get.__doc__, put.__doc__ = f"Return `{name}`, None if it is not set.", f"Set `{name}`."
         for prefix, function in (("get", get), ("set", put)):
             if not hasattr(kind, prefix + word):
                 setattr(kind, prefix + word, function)
@@ -58,8 +58,8 @@ class ModelParams(Params):
         )
 
     def value(self, name: str) -> Any:
-        """Return a parameter, or its default."""
-        return self.getOrDefault(name)
+        """Return a parameter, or its default; None where the data decide."""
+        return self.getOrDefault(name) if self.isDefined(name) else None
 
     def _check_model(self) -> None:
         if self.value("coldStartStrategy") not in ("nan", "drop"):
@@ -67,7 +67,7 @@ class ModelParams(Params):
                 f"coldStartStrategy={self.value('coldStartStrategy')!r} is unknown", "choose nan or drop"
             )
         for name in ("rank", "rankLimit"):
-            if self.value(name) < 1:
+            if self.isDefined(name) and self.value(name) < 1:
                 raise ParameterError(f"{name}={self.value(name)} is below 1", "give a whole number of at least 1")
 
 
@@ -96,12 +96,16 @@ class FitParams(ModelParams):
             if self.value(name) not in allowed:
                 raise ParameterError(f"{name}={self.value(name)!r} is unknown", f"choose {' or '.join(allowed)}")
         for name in ("maxIter", "numUserBlocks", "seed", "tol", "regParam"):
-            check_number(self.value(name), name, least=0.0)
+            if self.isDefined(name):
+                check_number(self.value(name), name, least=0.0)
 
 
 class RG2Params(FitParams):
-    """Those of RG²; see `taylorank.RG2`."""
+    """Those of RG²; see `taylorank.RG2`. The size of the data decides `rank` and `regParam` where they are not set."""
 
+    itemMemory = _param(
+        "itemMemory", "MB of item vectors in the driver and in each task, beyond them in files; 0: by memory", to_float
+    )
     proposalExponent = _param("proposalExponent", "γ: q_y ∝ popularity^γ", to_float)
     contextExponent = _param("contextExponent", "ρ: users are weighted by I^ρ", to_float)
     scorePenalty = _param("scorePenalty", "κ over the mean weight of users", to_float)
@@ -111,10 +115,9 @@ class RG2Params(FitParams):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._setDefault(
-            rank=128,
             maxIter=0,
-            regParam=0.2,
             tol=1e-5,
+            itemMemory=0.0,
             proposalExponent=0.7,
             contextExponent=1.4,
             scorePenalty=0.0,
@@ -124,8 +127,10 @@ class RG2Params(FitParams):
 
     def _check(self) -> None:
         self._check_fit()
-        check_share(self.value("regParam"))
-        check_number(self.value("scorePenalty"), "scorePenalty", least=0.0)
+        if self.isDefined("regParam"):
+            check_share(self.value("regParam"))
+        for name in ("scorePenalty", "itemMemory"):
+            check_number(self.value(name), name, least=0.0)
         check_ranking(self.value("ranking"), self.value("popularityDiscount"))
 
 

@@ -21,6 +21,13 @@ class ModelWriter(MLWriter):
         super().__init__()
         self.model = model
 
+    def _handleOverwrite(self, path: str) -> None:
+        """Remove what is there; Spark's own way goes through Java, which Spark Connect has not."""
+        folder, own = Folder(path), self.model.files.folder.address
+        if own.rsplit("/", 1)[0].rstrip("/") == path.rstrip("/"):
+            raise DataError(f"{path} is where this model is read from", "save it to another path")
+        folder.remove()
+
     def saveImpl(self, path: str) -> None:
         """Write the model."""
         folder = Folder(path)

@@ -8,7 +8,7 @@ result has the same bits whichever task ends first, and however often one had to
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Part = Callable[[int], NDArray[Any]]  # from the number of a block to (N, width)
+Pieces = Callable[[int], Iterable[NDArray[Any]]]  # the same, one range of items after the other
 DIRECT = 1 << 26  # bytes of all parts together that the driver takes without a shuffle
 PIECE = 1 << 23  # bytes of one row of a shuffle
 BATCH = 1 << 26  # bytes of one batch of Arrow
@@ -67,7 +68,7 @@ def sum_by_item(session: SparkSession, folder: Folder, part: Part, shape: Shape,
 
 def _direct(session: SparkSession, part: Part, shape: Shape) -> NDArray[Any]:
     bounds = shape.bounds(1)
-    data = map_arrow(numbered(session, shape.blocks), partial(_emit, part, bounds), ROW)
+    data = map_arrow(numbered(session, shape.blocks), partial(_emit, Sliced(part, tuple(bounds))), ROW)
     table = to_arrow(data).sort_by([("number", "ascending")])
     total = np.zeros((shape.items, shape.width), dtype=shape.dtype)
     for row in _rows(table.to_batches()):
@@ -78,23 +79,42 @@ def _direct(session: SparkSession, part: Part, shape: Shape) -> NDArray[Any]:
 def summed_ranges(session: SparkSession, folder: Folder, part: Part, shape: Shape, ranges: int, name: str) -> list[int]:
     """Leave the sums of ranges of items in files `name-0`, …; return where the ranges begin and end."""
     bounds = shape.bounds(ranges)
-    count = len(bounds) - 1
-    with records_per_batch(session, max(1, BATCH // PIECE)):
-        parts = map_arrow(numbered(session, shape.blocks), partial(_emit, part, bounds), ROW)
-        ordered = by_number(parts, "range", min(count, 4 * ranges)).sortWithinPartitions("range", "number")
-        map_arrow(ordered, partial(_write_sums, folder, name, bounds, shape), "range int").count()
+    summed_pieces(session, folder, Sliced(part, tuple(bounds)), bounds, shape, ranges, name)
     return bounds
 
 
-def _emit(part: Part, bounds: list[int], batches: Batches) -> Iterator[Any]:
-    """Cut the part of each block into ranges; rows of items that the block has nothing of are left out."""
+@dataclass(frozen=True)
+class Sliced:
+    """A part cut into ranges of items."""
+
+    part: Part
+    bounds: tuple[int, ...]
+
+    def __call__(self, number: int) -> Iterator[NDArray[Any]]:
+        """Yield the ranges of a block's part."""
+        with threads(task_threads()):
+            values = self.part(number)
+        for start, stop in itertools.pairwise(self.bounds):
+            yield values[start:stop]
+
+
+def summed_pieces(
+    session: SparkSession, folder: Folder, pieces: Pieces, bounds: Sequence[int], shape: Shape, ranges: int, name: str
+) -> None:
+    """Leave the sum over blocks of each of their pieces in the files `name-0`, …"""
+    count = len(bounds) - 1
+    with records_per_batch(session, max(1, BATCH // PIECE)):
+        parts = map_arrow(numbered(session, shape.blocks), partial(_emit, pieces), ROW)
+        ordered = by_number(parts, "range", min(count, 4 * ranges)).sortWithinPartitions("range", "number")
+        map_arrow(ordered, partial(_write_sums, folder, name, list(bounds), shape), "range int").count()
+
+
+def _emit(pieces: Pieces, batches: Batches) -> Iterator[Any]:
+    """The pieces of each block as rows of the shuffle; rows of items that the block has nothing of are left out."""
     import pyarrow as pa
 
     for number in (value for batch in batches for value in batch.column(0).to_pylist()):
-        with threads(task_threads()):
-            values = part(number)
-        for target, (start, stop) in enumerate(itertools.pairwise(bounds)):
-            piece = values[start:stop]
+        for target, piece in enumerate(pieces(number)):
             filled = np.flatnonzero(piece.any(axis=1)).astype(np.int32)
             is_sparse = len(filled) < 0.7 * len(piece)
             yield pa.record_batch(

@@ -5,7 +5,6 @@ The items of a model are laid out once in each worker process and kept for the b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.kernels import ItemVectors, top_k
-from taylorank.kernels.thread_limit import threads
 from taylorank.models.rg_parameters import discounts
 from taylorank.spark.blocks import item_codes
 from taylorank.spark.folder import Folder
-from taylorank.spark.session import Batches, task_threads
-from taylorank.spark.users import matrix_of, rows_of
+from taylorank.spark.users import matrix_of
 
-ARRAYS = "item_arrays"
+ARRAYS, VECTORS = "item_arrays", "item_vectors"
+Best = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,7 @@ class View:
     root: tuple[float, ...]
     ranking: str
     discount: float = 0.0
+    shards: tuple[int, ...] = ()  # as in `ModelFiles`
 
     def rows(self, column: Any) -> NDArray[np.float32]:
         """Return P of a column of stored vectors, (B, K)."""
@@ -61,50 +60,38 @@ class Items:
 
 @lru_cache(maxsize=2)
 def items_of(view: View) -> Items:
-    """Return the items of a view; the last two stay in each process."""
-    arrays = view.folder.read_arrays(ARRAYS)
+    """Return all items of a view; the last two stay in each process."""
+    return items_between(view, slice(None), None)
+
+
+def items_between(view: View, part: slice, shard: int | None) -> Items:
+    """Return a range of the items of a view: those of a shard, or all."""
+    arrays = {name: array[part] for name, array in view.folder.read_arrays(ARRAYS).items() if name != "vectors"}
+    vectors = stored_vectors(view.folder, view.shards) if shard is None else _vectors(view.folder, shard)
     weights = None
     if view.ranking == "probability":
         weights = (arrays["proposal"] * discounts(arrays["popularity"], view.discount)).astype(np.float32)
     known = arrays["popularity"] > 0
     return Items(
-        ItemVectors(view.factors(arrays["vectors"])),
+        ItemVectors(view.factors(vectors)),
         weights,
         weights,
         arrays["popularity"],
         arrays["counts"],
         None if known.all() else known,
-        item_codes(view.folder),
+        item_codes(view.folder)[part],
     )
 
 
-@dataclass(frozen=True)
-class Lists:
-    """The function of the tasks that recommend: from (user, vector, items to hide) to (user, recommendations)."""
-
-    view: View
-    length: int
-    item_name: str
-
-    def __call__(self, batches: Batches) -> Iterator[Any]:
-        """Yield the best items of the users of every batch."""
-        import pyarrow as pa
-
-        items = items_of(self.view)
-        for batch in batches:
-            if not batch.num_rows:
-                continue
-            with threads(task_threads()):
-                positions, scores = best(
-                    items, self.view.rows(batch.column(1)), hidden_rows(batch, 2, items), self.length
-                )
-            found = recommendations(items.codes, positions, scores, self.item_name)
-            yield pa.record_batch([batch.column(0), found], names=["user", "recommendations"])
+def stored_vectors(folder: Folder, shards: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return the vectors of all items as they are stored, (N, width)."""
+    if not shards:
+        return folder.read_arrays(ARRAYS)["vectors"]
+    return np.concatenate([_vectors(folder, number) for number in range(len(shards) - 1)])
 
 
-def hidden_rows(batch: Any, column: int, items: Items) -> Any:
-    """Return what to hide from each user, or None if the batch has no such column."""
-    return rows_of(batch.column(column), len(items.vectors)) if batch.num_columns > column else None
+def _vectors(folder: Folder, shard: int) -> NDArray[np.float32]:
+    return folder.read_arrays(f"{VECTORS}-{shard}")["X"]
 
 
 def best(

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Batches = Iterator[Any]  # of pyarrow.RecordBatch
-MANY_RECORDS = 10_000  # of one batch of Arrow, Spark's own default
+HERE = ("", "localhost", "127.0.0.1", "::1")
+RANGE = 1 << 16  # numbers, more than any cluster has cores
 
 
 def require_pyspark() -> None:
@@ -38,6 +39,11 @@ def active_session() -> SparkSession:
     return SparkSession.builder.getOrCreate() if found is None else found
 
 
+def connect_host(session: SparkSession) -> str:
+    """Return the machine that a client of Spark Connect talks to; "" for any other session."""
+    return session.client.host if "connect" in type(session).__module__ else ""
+
+
 def setting(session: SparkSession, name: str, default: str) -> str:
     """Return a setting of the session, of the cluster if need be."""
     try:
@@ -48,15 +54,18 @@ def setting(session: SparkSession, name: str, default: str) -> str:
 
 
 def slots(session: SparkSession) -> int:
-    """Return how many tasks run at a time, as far as it is known.
+    """Return how many tasks run at a time.
 
-    A client of Spark Connect cannot see that; there it is the number of partitions of a shuffle, or what
-    `spark.default.parallelism` says.
+    A client of Spark Connect cannot ask; there it is the number of partitions that a range has by default.
     """
+    from pyspark.sql import functions as F
+
     context = getattr(session, "_sc", None)
-    cores = setting(session, "spark.default.parallelism", "0")
-    found = int(cores) or (context.defaultParallelism if context is not None else 0)
-    found = found or int(setting(session, "spark.sql.shuffle.partitions", "200"))
+    found = int(setting(session, "spark.default.parallelism", "0"))
+    if not found and context is not None:
+        found = context.defaultParallelism
+    if not found:
+        found = session.range(RANGE).select(F.spark_partition_id().alias("number")).distinct().count()
     return max(1, found // int(setting(session, "spark.task.cpus", "1")))
 
 
@@ -109,6 +118,11 @@ def work_folder(session: SparkSession, named: str) -> tuple[Folder, bool]:
     """
     if named:
         return Folder(named), False
+    if (host := connect_host(session)) not in HERE:
+        raise ParameterError(
+            f"Spark Connect has this client on one machine and the driver on {host}",
+            'set workDir to a folder that both and all executors reach, such as "/mnt/shared" or "s3://bucket/work"',
+        )
     master = setting(session, "spark.master", "")
     if master.startswith("local") or master.startswith("spark://localhost"):
         return temporary_folder(), True

@@ -11,9 +11,11 @@ from pyspark.sql import functions as F
 
 from taylorank.errors import DataError
 from taylorank.kernels.thread_limit import threads
+from taylorank.spark.blocks import item_codes
 from taylorank.spark.frames import coded
-from taylorank.spark.scoring import Items, View, best, items_of, pair_scores
+from taylorank.spark.scoring import View
 from taylorank.spark.session import Batches, map_arrow, task_threads
+from taylorank.spark.sharded_lists import best_of, scores_of
 from taylorank.spark.users import rows_of
 
 if TYPE_CHECKING:
@@ -78,20 +80,20 @@ class Scored:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        items = items_of(self.view)
+        codes = item_codes(self.view.folder)
         for batch in batches:
             item, user, vector = (batch.column(self.kept + place) for place in range(3))
-            positions = pc.fill_null(pc.index_in(item, value_set=items.codes), -1).to_numpy().astype(np.int64)
+            positions = pc.fill_null(pc.index_in(item, value_set=codes), -1).to_numpy().astype(np.int64)
             known = pc.is_valid(vector).to_numpy(zero_copy_only=False)
             scores = np.full(batch.num_rows, np.nan, np.float32)
-            scores[known] = pair_scores(items, self.view.rows(vector.filter(pa.array(known))), positions[known])
+            scores[known] = scores_of(self.view, self.view.rows(vector.filter(pa.array(known))), positions[known])
             added = [pa.array(scores)]
             if self.limit:
-                added.append(self._ranks(batch, user, positions, ~np.isnan(scores), items))
+                added.append(self._ranks(batch, user, positions, ~np.isnan(scores), len(codes)))
             names = [*batch.schema.names[: self.kept], *self.names]
             yield pa.record_batch([*batch.columns[: self.kept], *added], names=names)
 
-    def _ranks(self, batch: Any, user: Any, positions: Any, known: Any, items: Items) -> Any:
+    def _ranks(self, batch: Any, user: Any, positions: Any, known: Any, n_items: int) -> Any:
         """The rank of each row's item in the list of its user, from 1; null beyond the limit."""
         import pyarrow as pa
 
@@ -103,8 +105,8 @@ class Scored:
         first = rows[np.unique(owner, return_index=True)[1]]  # one row of each user, in the order of its code
         chosen = batch.take(pa.array(first))
         with threads(task_threads()):
-            hidden = rows_of(chosen.column(self.kept + 3), len(items.vectors))
-            listed, _ = best(items, self.view.rows(chosen.column(self.kept + 2)), hidden, self.limit)
+            hidden = rows_of(chosen.column(self.kept + 3), n_items)
+            listed, _ = best_of(self.view, self.view.rows(chosen.column(self.kept + 2)), hidden, self.limit)
         hits = listed[owner] == positions[rows, None]
         ranks = np.zeros(batch.num_rows, np.int32)
         ranks[rows] = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0)

@@ -1,0 +1,60 @@
+"""A client of Spark Connect has what any other session has."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from spark_here import require_spark
+
+from taylorank.errors import ParameterError
+
+PARTS = ("grpc", "grpc_status", "google.rpc", "zstandard")
+
+
+def _has_connect() -> bool:
+    try:
+        return all(find_spec(part) is not None for part in PARTS)
+    except ModuleNotFoundError:
+        return False
+
+
+def test_fits_lists_and_files_by_a_client(tmp_path):
+    require_spark()
+    if not _has_connect():
+        pytest.skip("Spark Connect is not installed: pip install 'pyspark[connect]'")
+    script = Path(__file__).with_name("connect_session.py")
+    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, timeout=580)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert "connect" in found["session"]
+    assert found["blocks"] == 2  # tasks at a time, not the 200 partitions of a shuffle
+    same, error = found["agreement"]
+    assert same >= 0.98
+    assert error < 1e-2  # vectors of close singular values, of so few data
+    assert found["same"]
+    assert found["rows"] == 2000
+    assert found["ndcg"] > 0
+    assert found["items"] > 200
+    assert found["factors"] == [100, 4]
+    assert found["ials"] == 1
+
+
+def test_a_client_of_another_machine_is_told_to_set_a_folder():
+    pytest.importorskip("pyspark")
+    from taylorank.spark.session import work_folder
+
+    class Remote(SimpleNamespace):
+        """Looks like a client of Connect."""
+
+    Remote.__module__ = "pyspark.sql.connect.session"
+    session = Remote(client=SimpleNamespace(host="spark.example"))
+    with pytest.raises(ParameterError, match="workDir") as error:
+        work_folder(session, "")
+    assert "\n" not in str(error.value)
+    assert work_folder(session, "/mnt/shared")[0].address == "/mnt/shared"
