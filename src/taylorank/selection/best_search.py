@@ -126,8 +126,13 @@ class BestSearch:
         space = {**SPACES["ease"], "neighbours": Choice(tuple(paid))}
         how: dict[str, Any] = {"trials": EASE_TRIALS, "refit": longest_trial}
         self._searches["EASE"] = {"model": model, "space": space, **how}
-        steps = {"regularization": Steps(PENALTIES), "neighbours": Steps(tuple(paid))}
+        steps, later = (
+            {"regularization": Steps(PENALTIES), "neighbours": Steps(tuple(paid))},
+            self.budget.left - seconds,
+        )
         self._tuned("EASE", model, seconds=seconds, space=steps, **how)
+        if isinstance(self.found[-1].model, EASE):
+            self._again(self.found[-1], reserve=later)
 
     def _pays(self, needed: float, spare: float) -> bool:
         """Whether the spare seconds pay a fit and, beyond what is reserved, another to all data."""
@@ -172,22 +177,32 @@ class BestSearch:
         self._tuned("Distilled", student, seconds=left - CAUTION * max(seconds, *offered.values(), 0.0), **how)
 
     def _more(self) -> None:
-        """Spend what is left on the best model."""
-        best = self.best
-        if best is not None:
-            how = self._larger_ranks(best) if isinstance(best.model, RG2) else self._nearer_settings(best)
-            if how is not None:
-                self._searched_again(best, how)
+        if (best := self.best) is not None:
+            self._again(best)
 
-    def _larger_ranks(self, best: Found) -> dict[str, Any] | None:
+    def _again(self, earlier: Found, *, reserve: float = 0.0) -> None:
+        """Search a model once more with all but some of the seconds that are left, and keep the better of both."""
+        left = self.budget.left - reserve
+        is_path = isinstance(earlier.model, RG2)
+        how = self._larger_ranks(earlier, left) if is_path else self._nearer_settings(earlier, left)
+        found, skipped, place = len(self.found), len(self.skipped), self.found.index(earlier)
+        try:
+            if how is not None:
+                self._tuned(earlier.candidate.name, **how)
+        finally:
+            del self.skipped[skipped:]
+            if len(self.found) > found:
+                self.found[place] = earlier.or_better(self.found.pop())
+
+    def _larger_ranks(self, best: Found, left: float) -> dict[str, Any] | None:
         """How to search a larger rank of RG², if the largest so far is the best: that which can be fitted twice."""
         rank = best.candidate.params["factors"]
         each = CAUTION * best.refit * (1 + 1 / self.larger)  # a fit for the search and one to all data
-        paid = [r for r in ranks_in_memory(self.train) if r > rank and each * (r / rank) ** GROWTH <= self.budget.left]
+        paid = [r for r in ranks_in_memory(self.train) if r > rank and each * (r / rank) ** GROWTH <= left]
         if rank < best.largest or not paid:
             return None
         space = {name: SPACES["rg2"][name] for name in ("regularization", "popularity_discount")}
-        seconds = self.budget.left - CAUTION * best.refit * (paid[-1] / rank) ** GROWTH
+        seconds = left - CAUTION * best.refit * (paid[-1] / rank) ** GROWTH
         return {
             "model": unfitted(best.model),
             "space": {"factors": Choice((paid[-1],)), **space},
@@ -195,22 +210,12 @@ class BestSearch:
             "refit": fit_of_best,
         }
 
-    def _nearer_settings(self, best: Found) -> dict[str, Any] | None:
+    def _nearer_settings(self, best: Found, left: float) -> dict[str, Any] | None:
         """How to search near the best settings of a model that needs a fit for each, if two can be paid."""
-        how, seconds = self._searches.get(best.candidate.name), self.budget.left - CAUTION * best.refit
+        how, seconds = self._searches.get(best.candidate.name), left - CAUTION * best.refit
         if how is None or seconds < 2 * best.refit:
             return None
         return {**how, "space": near(how["space"], best.candidate.params), "seconds": seconds}
-
-    def _searched_again(self, best: Found, how: dict[str, Any]) -> None:
-        """Search, and keep the better of both."""
-        found, skipped, place = len(self.found), len(self.skipped), self.found.index(best)
-        try:
-            self._tuned(best.candidate.name, **how)
-        finally:
-            del self.skipped[skipped:]
-            if len(self.found) > found:
-                self.found[place] = best.or_better(self.found.pop())
 
     def _tuned(
         self, name: str, model: Recommender, *, refit: Callable[[Tuning], float], seconds: float, **how: Any
