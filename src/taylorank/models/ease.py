@@ -14,6 +14,7 @@ from scipy import sparse
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels.blas import single_threaded
+from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.fitting import FitProgress
 from taylorank.models.histories import training_data
 from taylorank.models.item_based import ItemWeights
@@ -52,6 +53,7 @@ class EASE(ItemWeights, Recommender):
     max_items: int | None = None
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
+    @on_own_threads
     @narrated_fit
     def fit(
         self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
