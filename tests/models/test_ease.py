@@ -183,6 +183,6 @@ def test_few_neighbours_on_the_gpu_are_those_of_the_cpu():
 @pytest.mark.parametrize("neighbours", [None, 1])
 def test_weights_beyond_single_precision_are_refused(neighbours):
     data = tr.Interactions.from_arrays([0, 1, 0, 1], [0, 0, 1, 1], strengths=[1e30, 1e30, 1e-30, 2e-30])
-    with pytest.raises(ParameterError, match="too small for strengths as .* as these; raise it"):
+    with pytest.raises(ParameterError, match=r"too small for strengths as .* as these; raise it"):
         tr.EASE(1e-55, neighbours=neighbours).fit(data)
     assert np.isfinite(tr.EASE(1e50, neighbours=neighbours).fit(data).recommend([0], seen=[])[1]).any()
