@@ -1,7 +1,7 @@
 """What OpenBLAS needs of a limit of addresses (`ulimit -v`), looked at before it is asked to work.
 
 NumPy and SciPy bring an OpenBLAS each. Where one of them gets no memory for a thread's buffer it ends the process,
-asks again for ever, or waits for a thread that never began, without a word to Python. Without `ulimit -v` Linux rarely
+hangs while it ends it, or asks again for ever, without a word to Python. Without `ulimit -v` Linux rarely
 refuses memory, so there is nothing to look at.
 """
 
