@@ -77,6 +77,8 @@ def _model(rng: np.random.Generator) -> Any:
     given: dict[str, Any] = {"factors": int(rng.choice(FACTORS)), "iterations": 2, "steps": 5, "batch_size": 128}
     if "teacher" in known:
         given["teacher"] = tr.RG2(factors=16)
+    if rng.random() < 0.5:
+        given["neighbours"] = int(rng.choice([1, 20, 150]))
     return kind(**{name: value for name, value in given.items() if name in known})
 
 

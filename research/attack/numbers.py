@@ -24,6 +24,7 @@ Rng = np.random.Generator
 Pairs = tuple[NDArray[Any], NDArray[Any]]
 SMALL = {"iterations": 3, "epochs": 2, "steps": 20, "batch_size": 64}
 FACTORS = (1, 2, 5, 16, 40)
+NEIGHBOURS = (1, 2, 7, 64, 1000)
 LONG = 10**400
 SEEN_ONCE = 100_000  # items
 
@@ -33,7 +34,10 @@ def attack(seed: int, folder: Path) -> str:
     rng = np.random.default_rng(seed)
     data = odd_data(rng)
     name = str(rng.choice([*MODELS]))
-    model = MODELS[name](**_parameters(name, min(data.n_users, data.n_items), rng)).fit(data)
+    parameters = _parameters(name, min(data.n_users, data.n_items), rng)
+    if name == "ease" and data.n_items == SEEN_ONCE:
+        parameters.pop("neighbours", None)  # the products of all pairs take minutes; of all items it is refused at once
+    model = MODELS[name](**parameters).fit(data)
     _check_factors(name, model)
     _check_lists(name, model, data, rng)
     _check_others(name, model, data, rng)
@@ -126,6 +130,8 @@ def _parameters(name: str, side: int, rng: Rng) -> dict[str, Any]:
         given["tolerance"] = float(rng.choice([0.0, 1e-8, 4e-6]))
     if "regularization" in known and rng.random() < 0.3:
         given["regularization"] = float(rng.choice([0.0, 1e-30, 0.5, 0.99]))
+    if "neighbours" in known and rng.random() < 0.6:
+        given["neighbours"] = int(rng.choice(NEIGHBOURS))
     if name == "distilled":
         given["teacher"] = tr.RG2(factors=int(rng.choice(FACTORS)))
     return given

@@ -6,18 +6,24 @@ misaligned number, ThreadSanitizer every value that two threads use at once. Wha
 
 from __future__ import annotations
 
+import json as json_format
 import os
 import subprocess
 import sys
+import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+from xml.etree import ElementTree
 
 from cyclopts import App, Parameter, validators
 
+from research.output import provenance, write_json
 from taylorank.cli.app import run_app
+from taylorank.cli.options import command_line
 from taylorank.errors import TaylorankError
+from taylorank.machine import describe_machine
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "python -m research.attack.sanitize"
@@ -37,6 +43,7 @@ class Build:
     """Sanitizers that go together, and how they are set."""
 
     sanitizers: str
+    says: str
     libraries: tuple[str, ...]  # that must be there before Python
     environment: dict[str, str]
 
@@ -44,6 +51,7 @@ class Build:
 BUILDS = {
     "address": Build(
         "address,undefined",
+        "AddressSanitizer and UndefinedBehaviorSanitizer",
         ("libasan.so", "libstdc++.so"),
         {
             # Python never gives back what it keeps until its end; an allocation that is too large is an exception.
@@ -51,7 +59,7 @@ BUILDS = {
             "UBSAN_OPTIONS": "print_stacktrace=1",
         },
     ),
-    "thread": Build("thread", ("libtsan.so",), {"TSAN_OPTIONS": "halt_on_error=1"}),
+    "thread": Build("thread", "ThreadSanitizer", ("libtsan.so",), {"TSAN_OPTIONS": "halt_on_error=1"}),
 }
 
 
@@ -61,20 +69,58 @@ def sanitize(
     /,
     *,
     minutes: Annotated[float, Parameter(help="Time of each attack.", validator=validators.Number(gt=0))] = 2.0,
+    json: Annotated[Path | None, Parameter(help="File for the figures; those of other builds in it stay.")] = None,
 ) -> None:
     """Build the native kernels with sanitizers, then run their tests and their attack; exit code 2 if any is found.
 
-    Example: python -m research.attack.sanitize thread --minutes 1
+    Example: python -m research.attack.sanitize thread --minutes 1 --json sanitize.json
     """
     for name in names or list(BUILDS):
         if name not in BUILDS:
             raise TaylorankError(f"no build is called {name!r}", f"choose from {', '.join(BUILDS)}")
         folder = ROOT / "build" / "sanitize" / name
-        build_module(BUILDS[name], folder)
-        environment = environment_of(BUILDS[name], folder)
-        without = "not memory_that_runs_out"  # a limit of addresses leaves none to a sanitizer
-        _run([sys.executable, "-m", "pytest", "-q", "-x", "tests/kernels", "-k", without], environment, name)
-        _run([sys.executable, "-m", "research.attack", "kernels", "--minutes", f"{minutes:g}"], environment, name)
+        if not is_built(folder):
+            build_module(BUILDS[name], folder)
+        found = _found(name, environment_of(BUILDS[name], folder), minutes)
+        if json is not None:
+            write_json(json, with_build(json, name, found))
+
+
+def _found(name: str, environment: dict[str, str], minutes: float) -> dict[str, Any]:
+    """Run tests and attack with a build; return how many passed and were tried. What is found ends this with an error.
+
+    The tests without those that limit addresses, which leaves none to a sanitizer.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        tests, cases = Path(folder) / "tests.xml", Path(folder) / "cases.json"
+        without = "not memory_that_runs_out"
+        words = ["-m", "pytest", "-q", "-x", "tests/kernels", "-k", without, f"--junitxml={tests}"]
+        _run([sys.executable, *words], environment, name)
+        words = ["-m", "research.attack", "kernels", "--minutes", f"{minutes:g}", "--json", str(cases)]
+        _run([sys.executable, *words], environment, name)
+        return {**passed(tests), "attack": json_format.loads(cases.read_text(encoding="utf-8"))["attacks"]["kernels"]}
+
+
+def passed(file: Path) -> dict[str, int]:
+    """Return how many tests passed and were skipped, by what pytest wrote."""
+    suites = list(ElementTree.parse(file).getroot().iter("testsuite"))
+    total, skipped = (sum(int(suite.get(name, 0)) for suite in suites) for name in ("tests", "skipped"))
+    return {"tests": total - skipped, "skipped": skipped}
+
+
+def with_build(file: Path, name: str, found: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures in the file with those of one build in their place."""
+    known = json_format.loads(file.read_text(encoding="utf-8"))["builds"] if file.exists() else {}
+    made = {**provenance(command_line()), "machine": describe_machine(), "says": BUILDS[name].says}
+    builds = {**known, name: {**made, **found}}
+    return {"builds": {one: builds[one] for one in BUILDS if one in builds}}
+
+
+def is_built(folder: Path) -> bool:
+    """Whether the native module in `folder` is newer than what it is built from; a build takes minutes."""
+    built = [place.stat().st_mtime for place in folder.glob("_native*.so")]
+    sources = [ROOT / "CMakeLists.txt", *(place for place in (ROOT / "native").rglob("*") if place.is_file())]
+    return bool(built) and max(built) > max(place.stat().st_mtime for place in sources)
 
 
 def build_module(build: Build, folder: Path) -> None:
@@ -88,7 +134,9 @@ def build_module(build: Build, folder: Path) -> None:
     wheel = max(folder.glob("*.whl"), key=lambda place: place.stat().st_mtime)
     with zipfile.ZipFile(wheel) as archive:
         inside = next(name for name in archive.namelist() if name.endswith(".so") and "/_native" in name)
-        (folder / Path(inside).name).write_bytes(archive.read(inside))
+        part = folder / f"{Path(inside).name}.part"
+        part.write_bytes(archive.read(inside))
+        part.replace(folder / Path(inside).name)  # a process that has it mapped keeps the old one
     (folder / "sitecustomize.py").write_text(SITE)
 
 

@@ -22,8 +22,11 @@ from research.attack.forks import Child, Report, done
 from research.attack.mutations import mutated
 from research.attack.operations import TURNS, start
 from research.attack.talking import (
+    BUSY,
+    Busy,
     answer,
     ask,
+    ask_once,
     connected,
     memory_of,
     parsed,
@@ -38,7 +41,7 @@ TIMEOUT = 1.0  # seconds that the server gives a body to arrive
 PER_SECOND = 40  # steady requests beside the attacks
 WARM = 24  # cases until memory counts as settled
 GROWTH = 48.0  # MiB, and a tenth of what there was, that it may vary afterwards
-STATUSES = (200, 400, 404, 405, 408, 413, 422)
+STATUSES = (200, 400, 404, 405, 408, 413, 422, 503)
 RIGHT = request("POST", "/v1/recommend", b'{"history": [{"item": 3, "strength": 1.5}], "n": 5, "filters": {"year": 3}}')
 
 
@@ -55,6 +58,7 @@ class Running:
     told: int = 0
     cases: int = 0
     settled: float = 0.0
+    busy: int = 0  # answers of 503 in this case
     counts: dict[str, int] = field(default_factory=dict)
 
 
@@ -68,18 +72,21 @@ def attack(seed: int, folder: Path) -> Seen:
         _running.append(_started(folder))
         atexit.register(_stop)
     server = _running[0]
+    server.busy = 0
     try:
         requests = KINDS[name](server, rng)
         if server.process.poll(0.0):
             raise Crash(f"the server ended: {server.process.wait().said[-300:]}")
         if ask(server.port) not in server.lists:
             raise Difference("afterwards another answer")
-        asked = _asked_steadily(server)
+        asked, busy = _asked_steadily(server)
+        busy += server.busy
         memory = _memory(server)
     except BaseException:
         _stop()  # the next case begins with another
         raise
-    return Seen("result", {f"{name}: requests": requests, "steady: requests": asked}, {"server MiB": memory})
+    counts = {f"{name}: requests": requests, "steady: requests": asked, "answered 503, busy": busy}
+    return Seen("result", counts, {"server MiB": memory})
 
 
 def _started(folder: Path) -> Running:
@@ -112,20 +119,23 @@ def _stop() -> None:
 
 def _steady(port: int, lists: list[Any], report: Report) -> None:
     """Ask at a steady rate for ever; report what was asked every half second."""
-    count, slowest, told = 0, 0.0, time.monotonic()
+    count, slowest, told, busy = 0, 0.0, time.monotonic(), 0
     while True:
         began = time.monotonic()
-        if ask(port) not in lists:
-            report({"wrong": "a list of no model"})
+        try:
+            if ask_once(port) not in lists:
+                report({"wrong": "a list of no model"})
+        except Busy:
+            busy += 1
         count, slowest = count + 1, max(slowest, time.monotonic() - began)
         if time.monotonic() - told > 0.5:
-            report({"asked": count, "slowest": slowest})
-            count, slowest, told = 0, 0.0, time.monotonic()
+            report({"asked": count, "slowest": slowest, "busy": busy})
+            count, slowest, told, busy = 0, 0.0, time.monotonic(), 0
         time.sleep(max(0.0, 1 / PER_SECOND - (time.monotonic() - began)))
 
 
-def _asked_steadily(server: Running) -> int:
-    """Return how many steady requests were answered since the last case; raise if one was not."""
+def _asked_steadily(server: Running) -> tuple[int, int]:
+    """Return how many steady requests were answered since the last case, how many of them with 503."""
     while not server.steady.is_over and _has_more(server.steady):
         pass
     if server.steady.is_over:
@@ -133,7 +143,7 @@ def _asked_steadily(server: Running) -> int:
     new, server.told = server.steady.reports[server.told :], len(server.steady.reports)
     if any("wrong" in one for one in new):
         raise Difference("a steady request got a list of no model")
-    return sum(one["asked"] for one in new)
+    return sum(one["asked"] for one in new), sum(one["busy"] for one in new)
 
 
 def _has_more(child: Child) -> bool:
@@ -162,7 +172,7 @@ def described(server: Running, rng: random.Random) -> int:
 
 
 def _check(status: int, body: bytes, what: str) -> None:
-    if status not in STATUSES:
+    if status not in STATUSES or (status == 503 and BUSY not in body):
         raise Difference(f"status {status} for {what}")
     if status >= 400 and b"Traceback" in body:
         raise Difference(f"a traceback for {what}")
@@ -251,25 +261,28 @@ def load(server: Running, rng: random.Random) -> int:
         for link in links:
             link.sendall(one * 4)
         for link in links:
-            count += _answers(link, 4)
+            server.busy += _answers(link, 4)
+            count += 4
     for link in links:
         link.close()
     return count
 
 
 def _answers(link: socket.socket, wanted: int) -> int:
-    """Read so many answers."""
-    text, found = b"", 0
+    """Read so many answers; return how many say that the server is busy."""
+    text, found, busy = b"", 0, 0
     while found < wanted:
         text += link.recv(1 << 16)
         while (end := text.find(b"\r\n\r\n")) >= 0:
             length = int(text[:end].lower().split(b"content-length: ")[1].split(b"\r\n")[0])
             if len(text) < end + 4 + length:
                 break
-            if not text.startswith(b"HTTP/1.1 200"):
+            is_busy = text.startswith(b"HTTP/1.1 503") and BUSY in text[end : end + 4 + length]
+            if not is_busy and not text.startswith(b"HTTP/1.1 200"):
                 raise Difference(f"under load: {text[:60]!r}")
+            busy += is_busy
             text, found = text[end + 4 + length :], found + 1
-    return found
+    return busy
 
 
 KINDS: dict[str, Callable[[Running, random.Random], int]] = {

@@ -18,6 +18,11 @@ from taylorank.serving.settings import Settings
 
 SECONDS = 30.0  # for a server to start, to take in a file, or to answer
 HOST = "127.0.0.1"
+BUSY = b"the server is busy"
+
+
+class Busy(Exception):
+    """The server says 503: it has more to do than it can, and says so at once, as it should."""
 
 
 def start_server(place: Path, **settings: Any) -> tuple[Child, int]:
@@ -86,10 +91,24 @@ def parsed(reply: bytes) -> tuple[int, bytes]:
 
 
 def ask(port: int, body: Any = None) -> list[Any]:
-    """Return the ids of a list, which must come."""
+    """Return the ids of a list, which must come; from a server that is busy, within `SECONDS`."""
+    until = time.monotonic() + SECONDS
+    while True:
+        try:
+            return ask_once(port, body)
+        except Busy:
+            if time.monotonic() > until:
+                raise Hang(f"the server is busy for {SECONDS:g} s") from None
+            time.sleep(0.1)
+
+
+def ask_once(port: int, body: Any = None) -> list[Any]:
+    """Return the ids of a list, which must come, or raise `Busy`."""
     status, text = answer(port, request("POST", "/v1/recommend", json.dumps(body or {"user": 1, "n": 5}).encode()))
     if status == 0:
         raise ConnectionError("no answer")
+    if status == 503 and BUSY in text:
+        raise Busy
     if status != 200:
         raise Difference(f"status {status}: {text[:200]!r}")
     return [item["id"] for item in json.loads(text)["items"]]

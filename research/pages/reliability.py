@@ -10,19 +10,24 @@ from research.places import Places
 
 Record = dict[str, Any]
 PARTS = "## Parts\n"
+SANITIZERS = "## Sanitizers\n"
 
 
 def made(name: str, places: Places) -> str:
     """Return the page with the figures of the record."""
-    file = places.records / "attack.json"
-    attacks = json.loads(file.read_text(encoding="utf-8"))["attacks"] if file.exists() else {}
+    attacks, builds = (_of(places, *one) for one in (("attack.json", "attacks"), ("sanitize.json", "builds")))
 
     def content(section: str) -> str:
-        if not attacks:
-            return "There is no record yet.\n"
-        return f"{parts(attacks) if section.startswith(PARTS) else table(attacks)}\n"
+        known = builds if section.startswith(SANITIZERS) else attacks
+        shown = sanitized if known is builds else parts if section.startswith(PARTS) else table
+        return f"{shown(known)}\n" if known else "There is no record yet.\n"
 
     return filled((places.docs / f"{name}.md").read_text(encoding="utf-8"), content)
+
+
+def _of(places: Places, name: str, key: str) -> Record:
+    file = places.records / name
+    return dict(json.loads(file.read_text(encoding="utf-8"))[key]) if file.exists() else {}
 
 
 def table(attacks: Record) -> str:
@@ -60,3 +65,13 @@ def parts(attacks: Record) -> str:
             text = ", ".join(f"{key} {value:g}" for key, value in values.items())
             lines.append(f"| {name} | {measure} | {text} |")
     return "\n".join(lines)
+
+
+def sanitized(builds: Record) -> str:
+    """Return one row for each build of the native kernels with sanitizers, then how they were run."""
+    lines = ["| build | tests passed | skipped | cases of the attack | faults |", "|---|---:|---:|---:|---:|"]
+    for found in builds.values():
+        attack = found["attack"]
+        counts = (found["tests"], found["skipped"], attack["tried"], len(attack["faults"]))
+        lines.append(f"| {found['says']} | {' | '.join(f'{count:,}' for count in counts)} |")
+    return "\n".join([*lines, "", *(f"- {found['says']}: {_how(found)}" for found in builds.values())])

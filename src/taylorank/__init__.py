@@ -102,6 +102,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in __all__:
+        importlib.import_module("taylorank.address_space").check_room_to_load()
     if name == "datasets":
         return importlib.import_module("taylorank.data.datasets")
     if name in ("losses", "backbones", "samplers"):

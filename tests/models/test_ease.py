@@ -178,3 +178,11 @@ def test_few_neighbours_on_the_gpu_are_those_of_the_cpu():
     assert same.mean() > 0.99
     difference = abs(here.item_weights_ - there.item_weights_)
     assert (difference > 1e-4).sum() < 0.002 * here.item_weights_.nnz  # equally like items at the end of a list
+
+
+@pytest.mark.parametrize("neighbours", [None, 1])
+def test_weights_beyond_single_precision_are_refused(neighbours):
+    data = tr.Interactions.from_arrays([0, 1, 0, 1], [0, 0, 1, 1], strengths=[1e30, 1e30, 1e-30, 2e-30])
+    with pytest.raises(ParameterError, match=r"too small for strengths as .* as these; raise it"):
+        tr.EASE(1e-55, neighbours=neighbours).fit(data)
+    assert np.isfinite(tr.EASE(1e50, neighbours=neighbours).fit(data).recommend([0], seen=[])[1]).any()

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from taylorank.address_space import check_room_to_compute
 from taylorank.kernels import backend
 from taylorank.kernels.blas import single_threaded
 
@@ -42,6 +43,7 @@ def on_own_threads(method: Method) -> Method:
 
     @wraps(method)
     def limited(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_room_to_compute()
         if not hasattr(self, "num_threads"):
             return method(self, *args, **kwargs)
         with threads(self.num_threads), single_threaded():

@@ -14,6 +14,7 @@ from scipy import sparse
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels.blas import single_threaded
+from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.fitting import FitProgress
 from taylorank.models.histories import training_data
 from taylorank.models.item_based import ItemWeights
@@ -52,6 +53,7 @@ class EASE(ItemWeights, Recommender):
     max_items: int | None = None
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
+    @on_own_threads
     @narrated_fit
     def fit(
         self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
@@ -66,7 +68,9 @@ class EASE(ItemWeights, Recommender):
         if self.regularization == 0:
             raise ParameterError(f"regularization={self.regularization}", "use a number > 0, such as 200")
         device = torch_device(self.device)
-        weights = self._solved(data, callback) if device is None else self._solved_on(device, data)
+        with np.errstate(over="ignore"):
+            weights = self._solved(data, callback) if device is None else self._solved_on(device, data)
+        self._check_finite(weights)
         self.train_, self.item_weights_ = data, weights
         return self
 
@@ -89,6 +93,15 @@ class EASE(ItemWeights, Recommender):
             strip[np.diag_indices(strip.shape[1])] += self.regularization
         self._invert(strips, callback)
         return _weights(strips)
+
+    def _check_finite(self, weights: Any) -> None:
+        """Refuse weights beyond single precision: strengths of two items can differ by more than its range."""
+        values = weights.data if sparse.issparse(weights) else weights
+        if isinstance(values, np.ndarray) and values.size and not np.isfinite((values.min(), values.max())).all():
+            raise ParameterError(
+                f"regularization={self.regularization} is too small for strengths as different as these",
+                "raise it, or bring the strengths nearer to each other",
+            )
 
     def _score_rows(self) -> Callable[[sparse.csr_array], NDArray[Any]] | None:
         device = torch_device(self.device)

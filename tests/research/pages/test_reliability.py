@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from research.pages.reliability import parts, table
+from research.pages.reliability import parts, sanitized, table
 from research.places import HERE
 
 FOUND = {
@@ -36,9 +36,23 @@ def test_the_table_has_every_figure():
     assert "| kills | server MiB | first 100, highest 120.5, last 110 |" in parts({"kills": FOUND})
 
 
+def test_every_build_with_sanitizers_has_a_row():
+    attack = {**FOUND, "faults": [{"seed": 3}]}
+    lines = sanitized({"thread": {**FOUND, "says": "Threads", "tests": 1500, "skipped": 7, "attack": attack}})
+    assert "| Threads | 1,500 | 7 | 1,234 | 1 |" in lines
+    assert lines.endswith("commit 0123456789ab; A, 2 cores")
+
+
 def test_every_test_that_the_page_names_is_there():
     named = re.findall(r"`(tests/\S+\.py)::(test_\w+)`", (HERE.docs / "reliability.md").read_text(encoding="utf-8"))
     assert len(named) > 30
     for file, name in named:
         tree = ast.parse((HERE.root / file).read_text(encoding="utf-8"))
         assert name in {one.name for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)}, f"{file}::{name}"
+
+
+def test_every_defect_of_the_page_names_a_test():
+    page = (HERE.docs / "reliability.md").read_text(encoding="utf-8").partition("## Defects")[2]
+    rows = [line for line in page.splitlines() if line.startswith("|") and not line.startswith(("|---", "| defect"))]
+    assert len(rows) > 30
+    assert [row for row in rows if not re.search(r"\| `tests/\S+::test_\w+`", row)] == []
