@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from taylorank.errors import TaylorankError
+from taylorank.errors import MemoryLimitError
 from taylorank.system import left_of_address_space
 
 OF_A_THREAD = 40 << 20  # bytes: a buffer of 32 MiB, and a stack of 8
@@ -42,4 +42,6 @@ def blas_threads() -> int:
 def _check(least: int, what: str) -> None:
     left = left_of_address_space()
     if left is not None and left < least:
-        raise TaylorankError(f"this process may take {left >> 20:,} MiB more, and {what} about {least >> 20:,}", REMEDY)
+        raise MemoryLimitError(
+            f"this process may take {left >> 20:,} MiB more, and {what} about {least >> 20:,}", REMEDY
+        )

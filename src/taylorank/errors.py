@@ -87,6 +87,10 @@ class TrainingError(TaylorankError, ArithmeticError):
     """Training diverged: the loss is no longer a number."""
 
 
+class MemoryLimitError(TaylorankError, MemoryError):
+    """A limit of memory leaves too little for what is asked."""
+
+
 class MissingExtraError(TaylorankError, ImportError):
     """A part of the library needs a package that is not installed."""
 

@@ -11,7 +11,7 @@ from toy_model import Clock, Toy, table
 
 import taylorank as tr
 from taylorank.data import merge
-from taylorank.errors import DataError, ParameterError
+from taylorank.errors import DataError, MemoryLimitError, ParameterError
 from taylorank.selection import SPACES, Choice, Range, tune
 
 GRID = {
@@ -112,6 +112,25 @@ def test_a_failing_fit_of_a_path_is_tried_once_and_the_run_goes_on(small_parts, 
     found = tune(tr.RG2(factors=4), train, valid, space=space, trials=3)
     assert fits == [0.2, 0.6, 1.0]
     assert [t.status for t in found.trials] == ["complete", "complete", "failed", "failed", "complete", "complete"]
+
+
+@pytest.mark.parametrize("kind", [MemoryError, MemoryLimitError])
+def test_a_lack_of_memory_is_not_kept_for_runs_that_may_have_more(small_parts, monkeypatch, tmp_path, kind):
+    train, valid, _ = small_parts
+    original, space = Toy.fit, {"shift": Choice((0, 1, 2))}
+
+    def fit(self, *args, **kwargs):
+        if self.shift == 1:
+            raise kind("too large", "a remedy") if kind is MemoryLimitError else kind("too large")
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(Toy, "fit", fit)
+    few = tune(Toy(), train, valid, space=space, trials=3, file=tmp_path / "t.jsonl")
+    assert sorted(trial.status for trial in few.trials) == ["complete", "complete", "failed"]
+    monkeypatch.setattr(Toy, "fit", original)
+    again = tune(Toy(), train, valid, space=space, trials=3, file=tmp_path / "t.jsonl")
+    plain = tune(Toy(), train, valid, space=space, trials=3)
+    assert [(t.params, t.value) for t in again.trials] == [(t.params, t.value) for t in plain.trials]
 
 
 def test_a_metric_that_is_not_a_number_is_a_failure(small_parts, monkeypatch):

@@ -92,3 +92,13 @@ def test_brackets_without_end(everything, depth):
 def test_half_of_a_character_is_no_text(everything):
     assert checked(everything.recommend(b'{"user": "\\ud800"}')) in (400, 404, 422)
     assert checked(everything.recommend(b'{"history": [{"item": 3}, {"item": "\\ud800"}]}')) in (200, 400)
+
+
+@pytest.mark.parametrize("model", ["rg2", "ease", "popularity"])
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, -(2**63) - 1, 2**64, 10**400])
+def test_ids_beyond_64_bits_are_unknown_ids(everything, number, model):
+    for path in (f"/v1/users/{number}?model={model}", f"/v1/items/{number}/similar?model={model}"):
+        assert checked(everything.get(path)) in (404, 422)
+    bodies = [{"user": number}, {"history": [number]}, {"user": 5, "items": [number]}, {"user": 5, "exclude": [number]}]
+    for body in [*bodies, {"history": [{"item": number}, {"item": 3}]}]:
+        checked(everything.recommend(json.dumps({**body, "model": model}).encode()))

@@ -163,7 +163,8 @@ class Study:
     ) -> Trial:
         """Judge the model that `fitted` gives for `params`, or take the trial from the file if it is there.
 
-        `steps` is filled by `fitted` with values on the way. An exception makes a failed trial, not a failed search.
+        `steps` is filled by `fitted` with values on the way. An exception makes a failed trial, not a failed search; one
+        for lack of memory is left out of the file, as another run may have more.
         """
         key = key_of(params, judge.users)
         if key in self.known:
@@ -172,10 +173,10 @@ class Study:
             self.budget.carried += self.from_file[key].seconds
             return self._keep(self.from_file[key], None)
         began = time.perf_counter()
-        outcome, model = self._judged(judge, fitted)
+        outcome, model, lacks_memory = self._judged(judge, fitted)
         seconds = round(time.perf_counter() - began, 4)
         trial = Trial(params, seconds=seconds, step_values=tuple(steps), fit=fit, users=judge.users, **outcome)
-        if self.file is not None:
+        if self.file is not None and not lacks_memory:
             append_trial(self.file, trial)
         return self._keep(trial, model)
 
@@ -196,8 +197,8 @@ class Study:
 
     def _judged(
         self, judge: Judge | ShortlistJudge, fitted: Callable[[], Recommender]
-    ) -> tuple[dict[str, Any], Recommender | None]:
-        """Return value, status, steps and note of a trial, and its model if it has a value."""
+    ) -> tuple[dict[str, Any], Recommender | None, bool]:
+        """Return value, status, steps and note of a trial, its model if it has a value, whether memory was lacking."""
         ended: dict[str, Any] = {"status": "complete"}
         try:
             try:
@@ -205,15 +206,15 @@ class Study:
             except CutOff as cut:
                 ended, model = {"status": "cut off", "note": str(cut), "steps": cut.steps}, cut.model
             if model is None:
-                return {"value": None, **ended}, None
+                return {"value": None, **ended}, None, False
             began = time.perf_counter()
             value = judge.value(model)
         except Pruned as reason:
-            return {"value": None, "status": "pruned", "note": str(reason)}, None
+            return {"value": None, "status": "pruned", "note": str(reason)}, None, False
         except Exception as error:
-            return {"value": None, "status": "failed", "note": in_one_line(error)}, None
+            return {"value": None, "status": "failed", "note": in_one_line(error)}, None, isinstance(error, MemoryError)
         if judge is self.judge:
             self.judging = max(self.judging, time.perf_counter() - began)
         if not math.isfinite(value):
-            return {"value": None, "status": "failed", "note": f"{judge.metric} is {value}"}, None
-        return {"value": value, **ended}, model
+            return {"value": None, "status": "failed", "note": f"{judge.metric} is {value}"}, None, False
+        return {"value": value, **ended}, model, False

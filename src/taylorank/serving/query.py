@@ -15,6 +15,7 @@ from taylorank.serving.served import Mask, Served
 
 Rows = NDArray[np.int32]
 NONE: Rows = np.empty(0, dtype=np.int32)
+LEAST, MOST = -(2**63), 2**63 - 1  # of int64
 LONG = 2_000  # items of a history or a list that make a request heavy
 
 
@@ -108,8 +109,8 @@ def _check_explained(n: int, length: int) -> None:
 
 
 def _as_array(ids: list[Any]) -> NDArray[Any]:
-    """Return ids as integers if all are, which is quicker to look up, else as they are."""
-    if all(type(one) is int for one in ids):
+    """Return ids as integers if all are and int64 holds them, which is quicker to look up, else as they are."""
+    if all(type(one) is int and LEAST <= one <= MOST for one in ids):
         return np.array(ids, dtype=np.int64)
     found = np.empty(len(ids), dtype=object)
     found[:] = ids
