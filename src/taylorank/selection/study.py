@@ -163,8 +163,8 @@ class Study:
     ) -> Trial:
         """Judge the model that `fitted` gives for `params`, or take the trial from the file if it is there.
 
-        `steps` is filled by `fitted` with values on the way. An exception makes a failed trial, not a failed search; one
-        for lack of memory is left out of the file, as another run may have more.
+        `steps` is filled by `fitted` with values on the way. An exception makes a failed trial, not a failed search.
+        One that lacked memory is left out of the file, as another run may have more.
         """
         key = key_of(params, judge.users)
         if key in self.known:
