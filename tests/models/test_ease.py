@@ -7,7 +7,7 @@ import pytest
 
 import taylorank as tr
 from taylorank.errors import ParameterError
-from taylorank.models import ease, local_ease
+from taylorank.models import ease, largest_entries, local_ease
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +115,12 @@ def test_all_other_items_as_neighbours_are_ease_itself(parts, neighbours):
     np.testing.assert_allclose(few.toarray(), whole, atol=1e-5)
 
 
-def test_few_neighbours_with_and_without_all_products_in_memory(monkeypatch):
+@pytest.mark.parametrize("share", [0, np.inf])  # every block is thin, or none
+def test_few_neighbours_with_and_without_all_products_in_memory(monkeypatch, share):
     data = tr.planted(400, 700, interactions=9000, random_state=1)
     held = tr.EASE(20.0, neighbours=30).fit(data).item_weights_
     monkeypatch.setattr(local_ease, "available_memory", lambda: 1000)
+    monkeypatch.setattr(largest_entries, "SPARSE_SHARE", share)
     by_blocks = tr.EASE(20.0, neighbours=30).fit(data).item_weights_
     np.testing.assert_allclose(by_blocks.toarray(), held.toarray(), atol=1e-5)
 

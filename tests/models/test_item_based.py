@@ -5,7 +5,7 @@ import pytest
 
 import taylorank as tr
 from taylorank.errors import ParameterError
-from taylorank.models import item_based
+from taylorank.models import item_based, largest_entries
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_neighbours_by_entries_are_those_of_the_whole_strip(neighbours, shrink, 
     users, items = rng.integers(0, 300, 2600), rng.integers(0, 1300, 2600)
     data = tr.Interactions.from_arrays(users, items, strengths=rng.choice([1.0, 2.0, 5.0], 2600))
     few = tr.ItemKNN(neighbours, shrink=shrink).fit(data).item_weights_
-    monkeypatch.setattr(item_based, "SPARSE_SHARE", np.inf)
+    monkeypatch.setattr(largest_entries, "SPARSE_SHARE", np.inf)
     whole = tr.ItemKNN(neighbours, shrink=shrink).fit(data).item_weights_
     for part in ("indptr", "indices", "data"):
         np.testing.assert_array_equal(getattr(few, part), getattr(whole, part))

@@ -16,6 +16,7 @@ from taylorank.kernels import top_k_scores
 from taylorank.kernels.arrays import to_numpy
 from taylorank.kernels.dispatch import is_tensor
 from taylorank.models.histories import training_data
+from taylorank.models.largest_entries import is_thin, largest_entries
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Lists, MixinBase, Recommender
 from taylorank.progress import Show, narrated_fit, report
@@ -23,7 +24,6 @@ from taylorank.ranking import HistoryScores, Ranker, similar_items
 from taylorank.torch_extra import torch_device
 
 BLOCK = 512
-SPARSE_SHARE = 16  # a strip with fewer entries than one in so many is sorted by its entries
 
 
 class ItemWeights(MixinBase):
@@ -114,7 +114,7 @@ class ItemKNN(ItemWeights, Recommender):
         for start in range(0, data.n_items, BLOCK):
             report("items", done=start, total=data.n_items)
             products = by_item[start : start + BLOCK] @ by_user
-            if SPARSE_SHARE * products.nnz < products.shape[0] * products.shape[1]:
+            if is_thin(products):
                 yield self._nearest_of_few(products.tocoo(), start, norms)
                 continue
             cosines = products.toarray()
@@ -131,9 +131,7 @@ class ItemKNN(ItemWeights, Recommender):
         values = (products.data / scale).astype(np.float32)
         other = (columns != start + rows) & (values > 0)
         rows, columns, values = rows[other], columns[other], values[other]
-        order = np.lexsort((columns, -values, rows))  # equal ones by position
-        rank = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
-        kept = order[rank < self.neighbours]
+        kept, _ = largest_entries(rows, columns, values, self.neighbours)
         strip = sparse.csr_array((values[kept], (rows[kept], columns[kept])), shape=products.shape)
         strip.sort_indices()
         return strip

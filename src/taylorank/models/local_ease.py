@@ -15,6 +15,7 @@ from scipy.linalg import lapack
 
 from taylorank.data import Interactions
 from taylorank.kernels import backend, top_k_scores
+from taylorank.models.largest_entries import is_thin, largest_entries
 from taylorank.system import available_memory
 
 ROUNDING = float(np.finfo(np.float32).eps)
@@ -82,24 +83,25 @@ class Likeness:
             return None
         matrix = np.empty((n, n), dtype=np.float32)
         for start, products in self._products():
-            matrix[start : start + len(products)] = products
+            matrix[start : start + BLOCK] = products.toarray()
+        np.fill_diagonal(matrix, 0.0)
         return matrix
 
-    def _products(self) -> Iterator[tuple[int, Singles]]:
-        """Yield rows of S, with 0 on the diagonal, block after block."""
+    def _products(self) -> Iterator[tuple[int, sparse.csr_array]]:
+        """Yield rows of S, block after block."""
         by_user = self.scaled.T.tocsr()
         for start in range(0, self.scaled.shape[0], BLOCK):
-            products = (self.scaled[start : start + BLOCK] @ by_user).toarray()
-            own = np.arange(len(products))
-            products[own, start + own] = 0.0
-            yield start, products
+            yield start, self.scaled[start : start + BLOCK] @ by_user
 
     def nearest(self, count: int) -> Iterator[tuple[int, NDArray[np.int64], Singles]]:
         """Yield the first item of a block, the `count` items most like each of the block, and their S."""
-        whole = self.whole
-        blocks = self._products() if whole is None else _blocks_of(whole)
-        for start, products in blocks:
-            yield start, *top_k_scores(products, count)
+        if self.whole is not None:
+            for start in range(0, len(self.whole), BLOCK):
+                yield start, *top_k_scores(self.whole[start : start + BLOCK], count)
+            return
+        for start, products in self._products():
+            best_of = _of_entries if is_thin(products) else _of_cells
+            yield start, *best_of(products, start, count)
 
     def among(self, items: NDArray[np.int64]) -> Singles:
         """Return S of these items with each other, for LAPACK to write over."""
@@ -112,9 +114,23 @@ class Likeness:
         return square
 
 
-def _blocks_of(whole: Singles) -> Iterator[tuple[int, Singles]]:
-    for start in range(0, len(whole), BLOCK):
-        yield start, whole[start : start + BLOCK]
+def _of_cells(products: sparse.csr_array, start: int, count: int) -> tuple[NDArray[np.int64], Singles]:
+    cells = products.toarray()
+    own = np.arange(len(cells))
+    cells[own, start + own] = 0.0
+    return top_k_scores(cells, count)
+
+
+def _of_entries(products: sparse.csr_array, start: int, count: int) -> tuple[NDArray[np.int64], Singles]:
+    """The same, of entries alone; where there are fewer than `count`, item 0 with S = 0."""
+    rows, columns = products.tocoo().coords
+    other = (columns != start + rows) & (products.data > 0)
+    rows, columns, values = rows[other], columns[other], products.data[other]
+    kept, place = largest_entries(rows, columns, values, count)
+    nearest = np.zeros((products.shape[0], count), dtype=np.int64)
+    likeness = np.zeros(nearest.shape, dtype=np.float32)
+    nearest[rows[kept], place], likeness[rows[kept], place] = columns[kept], values[kept]
+    return nearest, likeness
 
 
 def _in_threads(likeness: Likeness, nearest: NDArray[np.int64], values: Singles) -> Singles:
