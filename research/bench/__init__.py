@@ -60,6 +60,9 @@ BENCHMARKS = {
         "speed.rg_step", "A step of RG² against full and sampled softmax.", "--items 10000,100000 --json rg-step.json"
     ),
     "rg2-defaults": Benchmark("quality.defaults", "Default rank, exponents and threshold of RG2."),
+    "rg2-defaults-larger": Benchmark(
+        "quality.defaults_larger", "Should the default RG2 have a higher rank, or a discount of popularity?"
+    ),
     "defaults-beside": Benchmark(
         "quality.defaults_beside", "The default RG2 beside the defaults of EASE and of implicit's ALS."
     ),
