@@ -1,4 +1,4 @@
-"""Ranks and discounts for the defaults of RG2: what is measured is what RG2 would do, and means are of every set alike."""
+"""Ranks and discounts for the defaults of RG2: what is measured is what RG2 would do, and every set counts alike."""
 
 from __future__ import annotations
 
