@@ -75,13 +75,13 @@ def _model(model: dict[str, Any]) -> str:
 
 
 def _clusters(record: dict[str, Any]) -> str:
-    head = ["interactions", "users", "items", "machines", "hours", "Tflop a pass", "GB shuffled once"]
+    head = ["interactions", "users", "items", "machines", "minutes", "Tflop a pass", "GB shuffled once"]
     head += ["GB of sums a pass", "GB a machine", "GB of basis"]
     rows = []
     for size, users, items, machines in CLUSTERS:
         one = projected(record, size, users, items, machines)
         sizes = [f"{size / 1e9:g} billion", f"{users / 1e6:g} M", f"{items / 1e6:g} M", str(machines)]
-        work = [f"{one['hours']:.1f}", f"{one['flops'] / 1e12:.2g}", f"{one['read_gb']:,.0f}"]
+        work = [f"{60 * one['hours']:.1f}", f"{one['flops'] / 1e12:.2g}", f"{one['read_gb']:,.0f}"]
         rows.append([*sizes, *work, *(f"{one[key]:,.0f}" for key in ("shuffled_gb", "memory_gb", "basis_gb"))])
     return _table(head, rows)
 

@@ -184,7 +184,7 @@ def describe(record: dict[str, Any]) -> list[str]:
         lines.append(
             f"PROJECTION, {size / 1e9:g} billion interactions, {users / 1e6:g} M users, {items / 1e6:g} M items, K = "
             f"{PROJECTED_FACTORS}, {PROJECTED_PASSES} passes of {COLUMNS} columns, {machines} machines of "
-            f"{MACHINE_CORES} cores: {one['hours']:.1f} h, {one['flops'] / 1e12:.2g} Tflop and "
+            f"{MACHINE_CORES} cores: {60 * one['hours']:.1f} minutes, {one['flops'] / 1e12:.2g} Tflop and "
             f"{one['shuffled_gb']:,.0f} GB shuffled a pass, "
             f"{one['memory_gb']:.0f} GB of blocks and sums a machine, {one['read_gb']:,.0f} GB shuffled once, a "
             f"basis of {one['basis_gb']:.1f} GB on the driver or in shards"
