@@ -7,7 +7,7 @@ import pytest
 import taylorank as tr
 from taylorank.data import planted
 from taylorank.errors import NotFittedError
-from taylorank.models.rg_parameters import default_penalty, default_rank
+from taylorank.models.rg_parameters import default_penalty, default_rank, rank_of_sizes
 
 
 @pytest.mark.parametrize("kind", [tr.RG2, tr.RGX])
@@ -28,9 +28,13 @@ def test_data_smaller_than_the_least_rank_can_be_fitted():
     assert tr.RG2().fit(planted(40, 30, interactions=400)).rank == 30
 
 
-def test_a_quarter_of_the_smaller_side_between_64_and_512():
-    sizes = ((100, 90), (1000, 600), (3000, 2500))
-    assert [default_rank(planted(*size, interactions=4000)) for size in sizes] == [64, 150, 512]
+def test_a_quarter_of_the_smaller_side_between_64_and_1024():
+    sizes = ((100, 90), (1000, 600), (3000, 2500), (5000, 4500))
+    assert [default_rank(planted(*size, interactions=5000)) for size in sizes] == [64, 150, 625, 1024]
+
+
+def test_factors_of_large_data_stay_within_two_gib():
+    assert [rank_of_sizes(n, n) for n in (100_000, 262_144, 1_000_000, 100_000_000)] == [1024, 1024, 268, 64]
 
 
 def test_sparse_data_have_the_largest_threshold_and_a_plain_penalty_its_own():

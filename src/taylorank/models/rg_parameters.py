@@ -11,13 +11,15 @@ from taylorank.objectives import RG
 from taylorank.objectives.rg import PENALTIES
 from taylorank.solvers import solve_spectral
 
-LEAST_RANK, MOST_RANK = 64, 512  # of a model whose rank is not given
+LEAST_RANK, MOST_RANK = 64, 1024  # of a model whose rank is not given
+MOST_NUMBERS = 1 << 29  # of its factors, users and items together: 2 GiB
 
 
 def default_rank(data: Interactions) -> int:
-    """Return a quarter of the smaller side of the data, at least 64 and at most 512, and no more than that side.
+    """Return a quarter of the smaller side of the data, at least 64 and at most 1024, and no more than that side.
 
-    The threshold, a share of σ₁, drops the factors that are noise; a rank that is too small can keep none beyond it.
+    Beyond 64 it is also no more than 2^29 / (M + N), so that the factors of large data stay within 2 GiB. The
+    threshold, a share of σ₁, drops the factors that are noise; a rank that is too small can keep none beyond it.
 
     >>> from taylorank.data import planted
     >>> default_rank(planted(1000, 600, interactions=9000)), default_rank(planted(90, 40, interactions=900))
@@ -29,7 +31,8 @@ def default_rank(data: Interactions) -> int:
 def rank_of_sizes(n_users: int, n_items: int) -> int:
     """Return the default rank of data of this size."""
     side = min(n_users, n_items)
-    return min(max(LEAST_RANK, min(side // 4, MOST_RANK)), side)
+    most = min(MOST_RANK, MOST_NUMBERS // max(n_users + n_items, 1))
+    return min(max(LEAST_RANK, min(side // 4, most)), side)
 
 
 NOISE_SHARE, MOST_SHARE, PLAIN = 0.7, 0.4, 0.1  # of a model whose regularization is not given
