@@ -301,8 +301,8 @@ class RG2(RGFamily, FactorModel, Recommender):
     Parameters
     ----------
     factors
-        K, the rank. None: a quarter of the smaller side of the data, at least 64 and at most 1024 (and no more than that
-        side; fewer where the factors would take more than 2 GiB); `rank` has the number.
+        K, the rank. None: a quarter of the smaller side of the data, at least 64 and at most 1024; no more than that
+        side, nor than factors of 2 GiB have. `rank` has the number.
     regularization
         τ / σ₁ in [0, 1): the share of the largest singular value that the threshold takes from all of them. The
         same number means the same on every data set. None: 0.7 (√(M/n) + √(N/n)) and at most 0.4 for n interactions,
