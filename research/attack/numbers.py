@@ -34,10 +34,7 @@ def attack(seed: int, folder: Path) -> str:
     rng = np.random.default_rng(seed)
     data = odd_data(rng)
     name = str(rng.choice([*MODELS]))
-    parameters = _parameters(name, min(data.n_users, data.n_items), rng)
-    if name == "ease" and data.n_items == SEEN_ONCE:
-        parameters.pop("neighbours", None)  # the products of all pairs take minutes; of all items it is refused at once
-    model = MODELS[name](**parameters).fit(data)
+    model = MODELS[name](**_parameters(name, min(data.n_users, data.n_items), rng)).fit(data)
     _check_factors(name, model)
     _check_lists(name, model, data, rng)
     _check_others(name, model, data, rng)

@@ -268,8 +268,12 @@ def line_of(name: str, row: Row) -> str:
     own, rivals = row.get("fit_best"), row.get("rivals", {})
     first = f"{own['chosen']} {own['test']:.4f} in {own['seconds']:.0f} s" if own else "fit_best not measured"
     others = ", ".join(f"{rival} {_shown(one['test'])}" for rival, one in rivals.items())
-    loss = "nothing to compare with" if row["loss"] is None else f"loses {100 * row['loss']:.1f} % to the best of them"
+    loss = "nothing to compare with" if row["loss"] is None else _words(100 * row["loss"])
     return "; ".join(part for part in (f"{name}: {first}", others, loss) if part)
+
+
+def _words(percent: float) -> str:
+    return f"loses {percent:.1f} % to the best of them" if percent >= 0.05 else f"is {max(-percent, 0.0):.1f} % ahead"
 
 
 def _shown(value: float | None) -> str:
