@@ -66,7 +66,7 @@ except Exception as error:
 """
     done = run(code, OPENBLAS_NUM_THREADS="2")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("TaylorankError this process may take")
+    assert done.stdout.startswith("MemoryLimitError this process may take")
     assert "a computation takes about 120" in done.stdout
 
 

@@ -19,6 +19,7 @@ KINDS = {
     "neural": "Longer runs by gradients",
     "optimisers": "Optimisers",
     "paired": "Tests of models of several comparisons, two by two",
+    "spark": "Spark",
     "students": "Students",
     "records": "Attacks",
 }
@@ -56,6 +57,8 @@ def command_of(record: dict[str, Any], file: Path) -> str:
         return " ".join(str(record["command"]).split()).replace("|", r"\|")
     if "benchmark" in record:
         return f"python -m research.bench {record['benchmark']} --json research/records/bench/{file.name}"
+    if runs := _runs(record):
+        return "; ".join(dict.fromkeys(command_of(one, file) for one in runs))
     if "tests" in record:
         return f"python -m research.comparisons pairs {file.stem}"
     return "chosen by hand from earlier searches"
@@ -67,7 +70,12 @@ def commit_of(record: dict[str, Any], stamp: str | None) -> str:
     >>> commit_of({"commit": "0123456789abcdef-dirty"}, None), commit_of({}, "fedcba9876")
     ('`0123456789` and changes', 'in `fedcba9876`')
     """
-    own = record.get("commit") or next((one.get("commit") for one in record.get("attacks", {}).values()), None)
+    own = record.get("commit") or next((one.get("commit") for one in _runs(record)), None)
     if own:
         return f"`{own[:SHORT]}`{' and changes' if own.endswith('-dirty') else ''}"
     return f"in `{stamp[:SHORT]}`" if stamp else "–"
+
+
+def _runs(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the runs of a record of several, each with a command and a commit of its own."""
+    return list({**record.get("attacks", {}), **record.get("builds", {})}.values())

@@ -21,7 +21,7 @@ from research.bench.speed.spark_scale import (
 from research.pages.sections import filled
 from research.places import Places
 
-RECORD = "bench/spark/scale.json"
+RECORD = "spark/scale.json"
 
 
 def made(name: str, places: Places) -> str:

@@ -47,7 +47,7 @@ def model_named(name: str) -> Recommender:
     """Return an unfitted model: one of `MODELS`, or a composition `loss/backbone/sampler` such as "bpr/lightgcn".
 
     >>> model_named("ease"), model_named("bpr/lightgcn").backbone
-    (EASE(regularization=200.0, max_items=None, device='auto'), 'lightgcn')
+    (EASE(regularization=200.0, neighbours=None, max_items=None, device='auto'), 'lightgcn')
     """
     if name in MODELS:
         return MODELS[name]()

@@ -273,7 +273,11 @@ def line_of(name: str, row: Row) -> str:
 
 
 def _words(percent: float) -> str:
-    return f"loses {percent:.1f} % to the best of them" if percent >= 0.05 else f"is {max(-percent, 0.0):.1f} % ahead"
+    if abs(percent) < 0.05:
+        return "level with the best of them"
+    if percent < 0:
+        return f"{-percent:.1f} % better than the best of them"
+    return f"loses {percent:.1f} % to the best of them"
 
 
 def _shown(value: float | None) -> str:

@@ -3,7 +3,7 @@
 RG²: every rank and regParam of one fit. MLlib: a fit of `ITERATIONS` iterations at K = 64 for every alpha and regParam;
 the ranks above take over what it chose. NDCG@20 decides. Values that are there already are kept.
 
-    python -m research.bench spark-choice --json research/records/bench/spark/choice.json
+    python -m research.bench spark-choice --json research/records/spark/choice.json
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ parts, and megabytes likewise. From its rates per core follow projections for cl
 stay, and that partial sums of N × b numbers per task go over a network of 1 GB/s per machine of 16 cores. Nothing in
 them was measured on a cluster.
 
-    python -m research.bench spark-scale --json research/records/bench/spark/scale.json
+    python -m research.bench spark-scale --json research/records/spark/scale.json
 """
 
 from __future__ import annotations

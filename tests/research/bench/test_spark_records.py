@@ -94,7 +94,7 @@ def test_the_cost_model_finds_the_rates_and_sees_what_is_not_linear(record):
 
 def test_the_page_has_what_was_measured_and_marks_what_was_not(record, tmp_path):
     places = Places(tmp_path)
-    page, file = places.docs / "spark.md", places.records / "bench/spark/scale.json"
+    page, file = places.docs / "spark.md", places.records / "spark/scale.json"
     for folder in (page.parent, file.parent):
         folder.mkdir(parents=True)
     page.write_text("# Page\n\n## Growth\n\n    spark-scale\n\n<!-- found -->\n\n## Limits\n")
