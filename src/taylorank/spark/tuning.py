@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from taylorank.metrics.names import choosing_metric
-from taylorank.selection.shown import SHOWN, params_words
 from taylorank.spark.evaluation import evaluate_views
 from taylorank.spark.model import REGULARIZATION, RG2Model
 from taylorank.spark.params import check_known
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+SHOWN = 5  # trials
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,15 +32,21 @@ class Tuned:
         metric = list(self.trials[0])[-1]
         lines = [
             f"{type(self.model).__name__}: {metric} {self.score:.4f} on validation data",
-            f"chosen: {params_words(self.params)}",
+            f"chosen: {_words(self.params)}",
             f"{len(self.trials):,} trials on {self.fits:,} fits",
         ]
         if len(self.trials) > 1:
             lines.append("the best trials:")
         for trial in self.trials[:SHOWN] if len(self.trials) > 1 else ():
             params = {name: value for name, value in trial.items() if name != metric}
-            lines.append(f"  {trial[metric]:.4f}  {params_words(params)}")
+            lines.append(f"  {trial[metric]:.4f}  {_words(params)}")
         return "\n".join(lines)
+
+
+def _words(params: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in params.items()
+    )
 
 
 def tune(
