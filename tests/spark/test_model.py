@@ -78,6 +78,37 @@ def test_other_columns_pass_through(spark, parts, model):
     assert model.transform(frame).columns == [*frame.columns, "prediction", "rank"]
 
 
+def test_columns_of_any_name_and_type_pass_through(spark, parts, model):
+    from pyspark.ml.feature import VectorAssembler
+    from pyspark.sql import functions as F
+
+    inner = F.struct(F.lit(1).alias("a b"), F.lit("x").alias("c.d"))
+    frame = frame_of(spark, parts[2]).select("user", "item", F.lit(7).alias("the.hour"), inner.alias("in`side"))
+    frame = VectorAssembler(inputCols=["user", "item"], outputCol="features").transform(frame).limit(5)
+    twice = frame.select("*", F.lit(1).alias("z"), F.lit(2).alias("z"))
+    known = {
+        (row["user"], row["item"]): row["prediction"] for row in model.transform(frame_of(spark, parts[2])).collect()
+    }
+    for row in model.transform(twice).collect():
+        assert row["prediction"] == known[row["user"], row["item"]]
+        assert (row["the.hour"], row["in`side"]["a b"], row["in`side"]["c.d"]) == (7, 1, "x")
+        assert row["features"].toArray().tolist() == [row["user"], row["item"]]
+        assert row[5:7] == (1, 2)
+
+
+def test_columns_of_ids_have_any_name(spark, parts):
+    names = ("the.user", "item `id`")
+    frame = frame_of(spark, parts[0]).toDF(*names)
+    model = RG2(rank=3, regParam=0.2, userCol=names[0], itemCol=names[1], rankCol="a.rank").fit(frame)
+    row = model.transform(frame.limit(1)).first()
+    assert row["prediction"] > 0
+    assert row["a.rank"] is None  # of an item in the history
+    assert set(model.recommendForAllUsers(2).columns) == {names[0], "recommendations"}
+    lists = model.recommendForAllItems(2).first()["recommendations"]
+    assert lists[0][names[0]] in set(parts[0].users)
+    assert model.evaluate(frame.limit(9), k=5, metrics="ndcg", seen=None)["ndcg@5"] > 0
+
+
 def test_lists_hide_what_was_seen_or_what_is_given(spark, parts, model, local):
     assert agreement(local, lists_of(model.recommendForAllUsers(7)), 7)[0] == 1
     user = int(parts[0].user_ids[5])
@@ -160,6 +191,9 @@ def test_the_path_needs_no_fit(spark, parts, model):
 def test_tune_fits_once_and_finds_the_best_of_the_path(spark, parts):
     found = tune(RG2(rank=12), frame_of(spark, parts[0]), frame_of(spark, parts[1]), metric="ndcg@5", ranks=[3, 6, 12])
     assert found.fits == 1
+    shown = str(found).splitlines()
+    assert len(shown) <= 12
+    assert shown[1] == f"chosen: rank {found.params['rank']}, regParam {found.params['regParam']:.4g}"
     assert len(found.trials) == 15
     local = tr.RG2(12, regularization=0.2).fit(parts[0])
     known = {
@@ -181,6 +215,9 @@ def test_a_model_comes_back_from_its_files(spark, parts, model, tmp_path):
     assert lists_of(loaded.recommendForAllUsers(4)) == lists_of(model.recommendForAllUsers(4))
     with pytest.raises(DataError, match="holds no model"):
         RG2Model.load(str(tmp_path))
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="cannot write in"):
+        model.save(str(tmp_path / "file" / "model"))
 
 
 def test_a_local_model_can_be_applied(spark, parts):

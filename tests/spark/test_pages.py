@@ -43,6 +43,10 @@ def test_three_lines_change(spark):
     data = with_strengths(tr.planted(200, 120, interactions=3000, random_state=9))
     frame = frame_of(spark, data, columns=("user", "item", "strength")).withColumnRenamed("strength", "count")
     names: dict[str, Any] = {"train": frame, "test": frame.limit(10)}
-    exec(compile("\n".join(after), "docs/spark_switching.md", "exec"), names)
-    assert names["lists"].count() == 200
-    assert names["scored"].count() == 10
+    shapes = []
+    for lines in (before, after):
+        exec(compile("\n".join(lines), "docs/spark_switching.md", "exec"), names)
+        assert names["lists"].count() == 200
+        assert names["scored"].count() == 10
+        shapes.append((names["lists"].columns, names["scored"].columns))
+    assert shapes[0] == shapes[1]  # what follows in a script goes on as it is

@@ -70,10 +70,42 @@ def test_parameters_are_those_of_pyspark_ml():
         RG2(rank="many")
 
 
+@pytest.mark.parametrize("kind", [RG2, IALS])
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("ratingCol", "strengthCol"),
+        ("alpha", "unobservedWeight"),
+        ("checkpointInterval", "leave it out"),
+        ("colour", "choose from"),
+    ],
+)
+def test_parameters_of_mllib_that_are_not_here_are_explained(kind, name, remedy):
+    with pytest.raises(ParameterError, match=rf"{kind.__name__} has no parameter '{name}'; .*{remedy}") as error:
+        kind(rank=3, **{name: 1})
+    assert isinstance(error.value, AttributeError)  # what pyspark.ml raises
+
+
+def test_what_is_no_frame_of_spark_is_named(data):
+    with pytest.raises(DataError, match=r"pyarrow.*Table is no DataFrame of Spark; .*createDataFrame"):
+        RG2(rank=2).fit(data.to_frame("pyarrow"))
+
+
+@pytest.mark.parametrize(("estimator", "most"), [(RG2(rank=16), None), (IALS(rank=4, maxIter=6), 32)])
+def test_a_fit_takes_tens_of_jobs(spark, data, estimator, most):
+    """One for each pass or side, and a few to read the data and write the model."""
+    context = spark.sparkContext
+    context.setJobGroup(estimator.uid, "jobs of a fit")
+    model = estimator.fit(frame_of(spark, data))
+    context.setJobGroup("", "")
+    jobs = len(context.statusTracker().getJobIdsForGroup(estimator.uid))
+    assert model.facts.get("passes", 6) < jobs <= (most or model.facts["passes"] + 12)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"regParam": 1.5}, "outside"),
+        ({"regParam": 1.5}, "regParam=1.5 is outside"),
         ({"rank": 0}, "below 1"),
         ({"coldStartStrategy": "keep"}, "nan or drop"),
         ({"duplicates": "last"}, "max or sum"),

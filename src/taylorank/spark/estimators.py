@@ -17,10 +17,10 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from taylorank.models.rg_parameters import rank_of_sizes, share_of_sizes
 from taylorank.spark.files import write_model
 from taylorank.spark.model import IALSModel, RG2Model
-from taylorank.spark.params import FitParams, IALSParams, RG2Params, accessors
+from taylorank.spark.params import FitParams, IALSParams, RG2Params, accessors, check_known
 from taylorank.spark.prepared import Columns, Prepared, prepare
 from taylorank.spark.row_als import SolvedRows, Weights, sweep_rows
-from taylorank.spark.session import work_folder
+from taylorank.spark.session import session_of, work_folder
 from taylorank.spark.spectral import LeftRows, decompose
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def prepared(estimator: FitParams, dataset: DataFrame, blind: tuple[str, ...] = 
 
     Parameters in `blind` do not change what a fit computes between its jobs, nor do those of the model.
     """
-    folder, is_temporary = work_folder(dataset.sparkSession, estimator.value("workDir"))
+    folder, is_temporary = work_folder(session_of(dataset), estimator.value("workDir"))
     names = ("userCol", "itemCol", "strengthCol", "duplicates", "handleInvalid")
     columns = Columns(*(estimator.value(name) for name in names))
     settings = {"kind": type(estimator).__name__}
@@ -90,6 +90,7 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
 
     def __init__(self, **params: Any) -> None:
         super().__init__()
+        check_known(self, params)
         self._set(**params)
 
     def _fit(self, dataset: DataFrame) -> RG2Model:
@@ -177,6 +178,7 @@ class IALS(Estimator, IALSParams, DefaultParamsReadable, DefaultParamsWritable):
 
     def __init__(self, **params: Any) -> None:
         super().__init__()
+        check_known(self, params)
         self._set(**params)
 
     def _fit(self, dataset: DataFrame) -> IALSModel:

@@ -26,6 +26,7 @@ from taylorank.ranking.masks import Hidden
 from taylorank.ranking.relevance import Relevance
 from taylorank.ranking.rows import common
 from taylorank.spark.frames import Positions, coded, hidden_items
+from taylorank.spark.ids import quoted
 from taylorank.spark.scoring import Items, View, items_of
 from taylorank.spark.session import Batches, map_arrow, task_threads, to_arrow
 from taylorank.spark.users import rows_of
@@ -89,7 +90,7 @@ def relevant_items(model: Any, test: DataFrame, strength: str) -> DataFrame:
     pairs = test.select(
         coded(test, model.value("userCol"), files.user_type, "user"),
         coded(test, model.value("itemCol"), files.item_type, "item"),
-        (F.col(f"`{strength}`").cast("double") if strength else F.lit(1.0)).alias("strength"),
+        (F.col(quoted(strength)).cast("double") if strength else F.lit(1.0)).alias("strength"),
     ).where(F.col("user").isNotNull() & F.col("item").isNotNull())
     once = pairs.groupBy("user", "item").agg(F.max("strength").alias("strength"))
     schema = f"user {files.user_type.code_type}, position int, strength double"

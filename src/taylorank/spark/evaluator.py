@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from taylorank.errors import DataError, ParameterError
 from taylorank.metrics import METRICS, Judged, Wanted, parse_metric
 from taylorank.metrics.names import CHOOSING
+from taylorank.spark.ids import quoted
 from taylorank.spark.params import accessors
 from taylorank.spark.session import Batches, map_arrow, to_arrow
 
@@ -58,7 +59,7 @@ class RankingEvaluator(Evaluator, DefaultParamsReadable, DefaultParamsWritable):
         names = [self.getOrDefault(name) for name in ("userCol", "rankCol", "predictionCol")]
         if missing := [name for name in names if name not in dataset.columns]:
             raise DataError(f"there is no column {missing[0]!r}", "set rankCol of the estimator to its name")
-        user, rank, score = (F.col(f"`{name}`") for name in names)
+        user, rank, score = (F.col(quoted(name)) for name in names)
         known = F.max(F.when(score.isNotNull() & ~F.isnan(score), 1).otherwise(0)) == 1
         by_user = dataset.groupBy(user.alias("user")).agg(
             F.collect_list(rank).alias("ranks"), F.count(F.lit(1)).alias("relevant"), known.alias("known")

@@ -66,7 +66,10 @@ class Folder:
     def make(self) -> None:
         """Make the folder."""
         system, path = self._system()
-        system.create_dir(path, recursive=True)
+        try:
+            system.create_dir(path, recursive=True)
+        except OSError as error:
+            raise DataError(f"cannot write in {self.address}: {error}", "choose another folder") from error
 
     def has(self, name: str) -> bool:
         """Return whether a file is there."""

@@ -11,22 +11,25 @@ from pyspark.sql import functions as F
 from taylorank.errors import DataError, ParameterError
 from taylorank.spark.blocks import item_codes
 from taylorank.spark.folder import Folder
-from taylorank.spark.ids import IdType
+from taylorank.spark.ids import IdType, quoted
 from taylorank.spark.session import Batches, map_arrow, to_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def coded(dataset: DataFrame, column: str, kind: IdType, name: str) -> Any:
-    """Return a column of ids as codes called `name`; refuse ids of another kind, of which none would be found."""
+def coded(dataset: DataFrame, column: str, kind: IdType, name: str, *, alias: str = "") -> Any:
+    """Return a column of ids as codes called `name`; refuse ids of another kind, of which none would be found.
+
+    `alias` is what the column is called in the DataFrame that is asked, where that is not `dataset`.
+    """
     given = IdType.of(dataset, column)
     if given.code_type != kind.code_type or given.is_number != kind.is_number:
         raise DataError(
             f"column {column!r} is of type {given.name}, the model was fitted to ids of type {kind.name}",
             "cast it to the same type",
         )
-    return given.encoded(F.col(f"`{column}`")).alias(name)
+    return given.encoded(F.col(quoted(alias or column))).alias(name)
 
 
 def distinct_codes(dataset: DataFrame, column: str, kind: IdType, name: str) -> DataFrame:

@@ -101,6 +101,15 @@ class IdType:
         return column.cast(self.name)
 
 
+def quoted(name: str) -> str:
+    """Return the name of a column, whatever its characters, as expressions and schemas of Spark have it.
+
+    >>> quoted("a.b`c")
+    '`a.b``c`'
+    """
+    return f"`{name.replace('`', '``')}`"
+
+
 def codes_array(column: Any) -> NDArray[Any]:
     """Return a column of Arrow as ids of taylorank: int64, or text as Python strings."""
     import pyarrow as pa

@@ -11,10 +11,11 @@ from pyspark.ml.util import MLReadable, MLWritable
 from pyspark.sql import functions as F
 
 from taylorank.errors import ParameterError
-from taylorank.models.rg_parameters import check_ranking, check_share
+from taylorank.models.rg_parameters import check_ranking
 from taylorank.spark.files import ModelFiles
 from taylorank.spark.frames import as_positions, decoded_lists, distinct_codes, hidden_items
-from taylorank.spark.params import IALSParams, ModelParams, RG2Params, accessors
+from taylorank.spark.ids import quoted
+from taylorank.spark.params import IALSParams, ModelParams, RG2Params, accessors, check_path_share
 from taylorank.spark.persistence import ModelReader, ModelWriter
 from taylorank.spark.scoring import View, stored_vectors
 from taylorank.spark.session import active_session, map_arrow
@@ -86,9 +87,8 @@ class FactorsModel(Model, ModelParams, MLWritable, MLReadable):
         name, item_type = self.value("itemCol"), self.files.item_type
         user_type = self.files.user_type
         chosen = hidden_items(self, users, seen)
-        schema = (
-            f"user {user_type.code_type}, recommendations array<struct<`{name}`: {item_type.code_type}, rating: float>>"
-        )
+        pair = f"struct<{quoted(name)}: {item_type.code_type}, rating: float>"
+        schema = f"user {user_type.code_type}, recommendations array<{pair}>"
         found = map_arrow(chosen, Lists(self.view(), length, name), schema)
         return decoded_lists(found, "user", user_type, self.value("userCol"), name, item_type)
 
@@ -143,7 +143,7 @@ class RG2Model(FactorsModel, RG2Params):
     def view(self) -> View:
         """Return how tasks read the files at this rank and penalty: √(σ − τ)₊ times U and V."""
         rank, share = self.value("rank"), self.value("regParam")
-        check_share(share)
+        check_path_share(share)
         check_ranking(self.value("ranking"), self.value("popularityDiscount"))
         values = np.array(self.files.facts["values"])
         if not 1 <= rank <= len(values):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pyspark.ml.param import Param, Params, TypeConverters
 
 from taylorank.checks import check_number
 from taylorank.errors import ParameterError
-from taylorank.models.rg_parameters import check_ranking, check_share
+from taylorank.models.rg_parameters import check_ranking
 
 to_text, to_int, to_float = TypeConverters.toString, TypeConverters.toInt, TypeConverters.toFloat
 
@@ -33,6 +34,36 @@ def accessors(kind: type) -> type:
 
 def _param(name: str, text: str, convert: Any) -> Any:
     return Param(Params._dummy(), name, text, typeConverter=convert)
+
+
+INSTEAD = {
+    "ratingCol": "name the column in strengthCol",
+    "implicitPrefs": "leave it out: feedback is always implicit",
+    "alpha": "leave it out; IALS weighs what was not observed by unobservedWeight",
+    "nonnegative": "leave it out: factors may be negative",
+    "numBlocks": "set numUserBlocks",
+    **dict.fromkeys(
+        ("numItemBlocks", "intermediateStorageLevel", "finalStorageLevel", "checkpointInterval", "blockSize"),
+        "leave it out: it is not needed",
+    ),
+    "factors": "set rank",
+    "regularization": "set regParam",
+    "iterations": "set maxIter",
+}
+
+
+def check_known(owner: Params, names: Iterable[str]) -> None:
+    """Refuse parameters that there are not; say what takes the place of those of MLlib's ALS."""
+    for name in names:
+        if not owner.hasParam(name):
+            known = ", ".join(param.name for param in owner.params)
+            raise UnknownParameterError(
+                f"{type(owner).__name__} has no parameter {name!r}", INSTEAD.get(name, f"choose from {known}")
+            )
+
+
+class UnknownParameterError(ParameterError, AttributeError):
+    """A parameter that there is not; pyspark.ml raises an AttributeError then."""
 
 
 class ModelParams(Params):
@@ -100,6 +131,12 @@ class FitParams(ModelParams):
                 check_number(self.value(name), name, least=0.0)
 
 
+def check_path_share(share: float) -> None:
+    """Refuse a share of σ₁ outside [0, 1)."""
+    if not 0 <= share < 1:
+        raise ParameterError(f"regParam={share} is outside [0, 1)", "it is a share of σ₁: try 0.1 to 0.4")
+
+
 class RG2Params(FitParams):
     """Those of RG²; see `taylorank.RG2`. The size of the data decides `rank` and `regParam` where they are not set."""
 
@@ -128,7 +165,7 @@ class RG2Params(FitParams):
     def _check(self) -> None:
         self._check_fit()
         if self.isDefined("regParam"):
-            check_share(self.value("regParam"))
+            check_path_share(self.value("regParam"))
         for name in ("scorePenalty", "itemMemory"):
             check_number(self.value(name), name, least=0.0)
         check_ranking(self.value("ranking"), self.value("popularityDiscount"))

@@ -34,6 +34,7 @@ class ModelWriter(MLWriter):
         if folder.has("metadata"):
             raise DataError(f"{path} is there already", "write().overwrite().save(path)")
         session = active_session()
+        folder.make()
         DefaultParamsWriter.saveMetadata(self.model, folder.address_of("").rstrip("/"), session)
         self.model.files.copy_to(session, folder.at(DATA))
 

@@ -17,7 +17,7 @@ from taylorank.data.assemble import LARGEST_STRENGTH, SMALLEST_STRENGTH
 from taylorank.errors import DataError
 from taylorank.spark.blocks import REPORT, BlockBuilder, Duplicates, item_codes, read_block, write_block
 from taylorank.spark.folder import Folder
-from taylorank.spark.ids import IdType
+from taylorank.spark.ids import IdType, quoted
 from taylorank.spark.reduction import Shape, sum_by_item
 from taylorank.spark.session import Batches, map_arrow, numbered, slots, to_arrow
 
@@ -154,8 +154,8 @@ def _encoded(data: DataFrame, columns: Columns, user_type: IdType, item_type: Id
     from pyspark.sql import functions as F
 
     chosen = [
-        user_type.encoded(F.col(f"`{columns.user}`")).alias("user"),
-        item_type.encoded(F.col(f"`{columns.item}`")).alias("item"),
+        user_type.encoded(F.col(quoted(columns.user))).alias("user"),
+        item_type.encoded(F.col(quoted(columns.item))).alias("item"),
     ]
     if not columns.strength:
         return data.select(*chosen)
@@ -164,7 +164,7 @@ def _encoded(data: DataFrame, columns: Columns, user_type: IdType, item_type: Id
     kind = data.schema[columns.strength].dataType.simpleString().split("(")[0]
     if kind not in ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "boolean"):
         raise DataError(f"strengths of type {kind} are no numbers", "give a numeric column")
-    strength = F.col(f"`{columns.strength}`").cast("double")
+    strength = F.col(quoted(columns.strength)).cast("double")
     return data.select(*chosen, strength.alias("strength")).where(F.col("strength").isNull() | (F.col("strength") != 0))
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from taylorank.errors import MissingExtraError, ParameterError
+from taylorank.errors import DataError, MissingExtraError, ParameterError
 from taylorank.spark.folder import Folder, temporary_folder
 
 if TYPE_CHECKING:
@@ -27,8 +27,14 @@ def require_pyspark() -> None:
 
 
 def session_of(data: DataFrame) -> SparkSession:
-    """Return the session of a DataFrame."""
-    return data.sparkSession
+    """Return the session of a DataFrame; refuse what is none, such as a table of pandas."""
+    session: SparkSession | None = getattr(data, "sparkSession", None)
+    if session is None:
+        raise DataError(
+            f"{type(data).__module__}.{type(data).__name__} is no DataFrame of Spark",
+            "make one: spark.createDataFrame(data)",
+        )
+    return session
 
 
 def active_session() -> SparkSession:
@@ -85,7 +91,7 @@ def task_number() -> int:
     return 0 if context is None else int(context.partitionId())
 
 
-def map_arrow(data: DataFrame, function: Callable[[Batches], Batches], schema: str) -> DataFrame:
+def map_arrow(data: DataFrame, function: Callable[[Batches], Batches], schema: Any) -> DataFrame:
     """Return `function` of the batches of every partition; no batch goes through pandas."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)

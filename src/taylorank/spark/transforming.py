@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pyspark.sql import functions as F
+from pyspark.sql.types import FloatType, IntegerType, StructType
 
 from taylorank.errors import DataError
 from taylorank.kernels.thread_limit import threads
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 CODES = ("__taylorank_user", "__taylorank_item")
 USER = "__taylorank_vectors"
+PLACES = ("prediction", "rank")  # of the added columns until all have their names again
 
 
 @dataclass(frozen=True)
@@ -32,38 +34,42 @@ class PairScores:
     model: Any
 
     def of(self, dataset: DataFrame) -> DataFrame:
-        """Return `dataset` with the columns added; every other column stays as it is."""
+        """Return `dataset` with the columns added; every other column stays as it is, whatever its name and type."""
         model, added = self.model, self._added()
         for name in added:
             if name in dataset.columns:
                 raise DataError(f"there is a column {name!r} already", "drop it, or set another name")
-        joined = self._with_vectors(dataset)
-        columns = [*dataset.schema.fields]
-        schema = ", ".join([*(f"`{f.name}` {f.dataType.simpleString()}" for f in columns), *added.values()])
-        scored = map_arrow(joined, Scored(model.view(), len(columns), self._limit, tuple(added)), schema)
-        drops = model.value("coldStartStrategy") == "drop"
-        return scored.where(~F.isnan(f"`{model.value('predictionCol')}`")) if drops else scored
+        numbered = dataset.toDF(*(f"c{number}" for number in range(len(dataset.columns))))
+        schema = StructType([*numbered.schema.fields])
+        for place, kind in zip(PLACES, added.values(), strict=False):
+            schema = schema.add(place, kind)
+        task = Scored(model.view(), len(dataset.columns), self._limit, PLACES[: len(added)])
+        scored = map_arrow(self._with_vectors(dataset, numbered), task, schema)
+        if model.value("coldStartStrategy") == "drop":
+            scored = scored.where(~F.isnan(PLACES[0]))
+        return scored.toDF(*dataset.columns, *added)
 
     @property
     def _limit(self) -> int:
         return self.model.value("rankLimit") if self.model.value("rankCol") else 0
 
-    def _added(self) -> dict[str, str]:
+    def _added(self) -> dict[str, Any]:
         """The columns that are added, with their types."""
         prediction, rank = self.model.value("predictionCol"), self.model.value("rankCol")
-        return {prediction: f"`{prediction}` float", **({rank: f"`{rank}` int"} if rank else {})}
+        return {prediction: FloatType(), **({rank: IntegerType()} if rank else {})}
 
-    def _with_vectors(self, dataset: DataFrame) -> DataFrame:
-        """`dataset`, then the item code, the user code, vector and seen items, null for unknown users."""
+    def _with_vectors(self, dataset: DataFrame, numbered: DataFrame) -> DataFrame:
+        """`numbered`, then the item code, the user code, vector and seen items, null for unknown users."""
         model = self.model
         user_type, item_type = model.files.user_type, model.files.item_type
-        item = coded(dataset, model.value("itemCol"), item_type, CODES[1])
-        user = coded(dataset, model.value("userCol"), user_type, CODES[0])
+        names, ids = dict(zip(reversed(dataset.columns), reversed(numbered.columns), strict=True)), []
+        for column, kind, code in (("userCol", user_type, CODES[0]), ("itemCol", item_type, CODES[1])):
+            named = model.value(column)
+            ids.append(coded(dataset, named, kind, code, alias=names.get(named, "")))
         users = model.files.users(dataset.sparkSession).select(F.col("user").alias(USER), "vector", "items")
-        given = dataset.select("*", item, user)
-        names = [f"`{name}`" for name in dataset.columns]
+        given = numbered.select("*", *ids)
         joined = given.join(users, F.col(CODES[0]) == F.col(USER), "left")
-        return joined.select(*names, CODES[1], CODES[0], "vector", *(["items"] if self._limit else []))
+        return joined.select(*numbered.columns, CODES[1], CODES[0], "vector", *(["items"] if self._limit else []))
 
 
 @dataclass(frozen=True)

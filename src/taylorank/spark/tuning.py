@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 from taylorank.metrics.names import choosing_metric
 from taylorank.spark.evaluation import evaluate_views
 from taylorank.spark.model import REGULARIZATION, RG2Model
+from taylorank.spark.params import check_known
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+SHOWN = 5  # trials
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Tuned:
     """The best model, with its parameters and score, and all that was tried: parameters and metrics, best first."""
 
@@ -23,6 +26,27 @@ class Tuned:
     score: float
     trials: list[dict[str, Any]]
     fits: int
+
+    def __repr__(self) -> str:
+        """At most a screen: what was chosen, and the best trials."""
+        metric = list(self.trials[0])[-1]
+        lines = [
+            f"{type(self.model).__name__}: {metric} {self.score:.4f} on validation data",
+            f"chosen: {_words(self.params)}",
+            f"{len(self.trials):,} trials on {self.fits:,} fits",
+        ]
+        if len(self.trials) > 1:
+            lines.append("the best trials:")
+        for trial in self.trials[:SHOWN] if len(self.trials) > 1 else ():
+            params = {name: value for name, value in trial.items() if name != metric}
+            lines.append(f"  {trial[metric]:.4f}  {_words(params)}")
+        return "\n".join(lines)
+
+
+def _words(params: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in params.items()
+    )
 
 
 def tune(
@@ -65,6 +89,7 @@ def tune(
 
 def _fitted(estimator: Any, params: Mapping[str, Any], ranks: Sequence[int] | None, train: DataFrame) -> Any:
     own = estimator.copy()
+    check_known(own, params)
     own._set(**params)
     if ranks and own.hasParam("proposalExponent"):
         own._set(rank=max(ranks))

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from taylorank.kernels import ItemVectors, top_k
 from taylorank.kernels.thread_limit import threads
+from taylorank.spark.ids import quoted
 from taylorank.spark.scoring import Items, View, items_of, recommendations
 from taylorank.spark.session import Batches, map_arrow, task_threads
 from taylorank.spark.users import rows_of
@@ -34,7 +35,7 @@ def best_users(model: Any, length: int, users: DataFrame, wanted: tuple[int, ...
     _check_length(length)
     user_type, item_type = model.files.user_type, model.files.item_type
     name, key = model.value("userCol"), model.value("itemCol")
-    pair = f"struct<`{name}`: {user_type.code_type}, rating: float>"
+    pair = f"struct<{quoted(name)}: {user_type.code_type}, rating: float>"
     parts = map_arrow(
         users,
         UserLists(model.view(), length, name, wanted),
