@@ -43,7 +43,7 @@ def attack(
         check_name(name, ATTACKS, "attack")
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     parts = sum(SHARES.get(name, 1) for name in chosen)
-    faults = 0
+    faults, made = 0, provenance(command_line())  # of what runs: the record itself changes the tree
     with nullcontext() if json is None else output_file(json):
         for name in chosen:
             seconds = 60 * minutes * SHARES.get(name, 1) / parts
@@ -51,16 +51,15 @@ def attack(
             faults += len(found["faults"])
             _show(name, found, console)
             if json is not None:
-                write_json(json, _with(json, name, found))
+                write_json(json, _with(json, name, made, found))
     if faults:
         raise TaylorankError(f"{faults} faults were found", "the seeds make them again: --seed N --minutes 0.1")
 
 
-def _with(file: Path, name: str, found: dict[str, Any]) -> dict[str, Any]:
+def _with(file: Path, name: str, made: dict[str, str], found: dict[str, Any]) -> dict[str, Any]:
     """Return the figures in the file with those of one attack in their place."""
     known = json_of(file.read_text(encoding="utf-8")) if file.exists() and file.stat().st_size else {"attacks": {}}
-    made = {**provenance(command_line()), "machine": describe_machine(), "says": ATTACKS[name]}
-    attacks = {**known["attacks"], name: {**made, **found}}
+    attacks = {**known["attacks"], name: {**made, "machine": describe_machine(), "says": ATTACKS[name], **found}}
     return {"attacks": {one: attacks[one] for one in ATTACKS if one in attacks}}
 
 

@@ -14,8 +14,10 @@ from pathlib import Path
 
 from research.attack import Difference, Hang, Seen
 
-KILLS = 2  # in one folder, before the fit is run to its end
-LONGEST = 50.0  # seconds of one run
+KILLS = 4  # in one folder, before the fit is run to its end
+LONGEST = 240.0  # seconds of one run
+# Java starts in a part of the time: the classes that it loads are kept from one start to the next, and compiled once.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:disable"
 _known: dict[str, tuple[float, str]] = {}  # seconds and digest of an undisturbed fit
 
 
@@ -25,34 +27,52 @@ def attack(seed: int, folder: Path) -> Seen | str:
         return "skipped"
     rng, place = random.Random(seed), folder / "fit"
     if not _known:
-        _known[""] = _whole(folder / "undisturbed")
+        _known[""] = _undisturbed(folder)
     seconds, digest = _known[""]
     shutil.rmtree(place, ignore_errors=True)
-    kills = sum(_killed(place, rng.random() * seconds) for _ in range(KILLS))
+    kills = sum(_killed(place, rng.random() * seconds, digest, alone=rng.random() < 0.5) for _ in range(KILLS))
     if _whole(place)[1] != digest:
         raise Difference(f"the lists after {kills} kills are others")
     return Seen("result", {"kills of the driver": kills})
 
 
+def _undisturbed(folder: Path) -> tuple[float, str]:
+    """Fit twice, first for the archive of Java's classes; return seconds and digest of the second."""
+    classes = folder / "classes.jsa"
+    os.environ["JAVA_TOOL_OPTIONS"] = f"{JAVA} -XX:ArchiveClassesAtExit={classes}"
+    first = _whole(folder / "undisturbed")[1]
+    os.environ["JAVA_TOOL_OPTIONS"] = f"{JAVA} -XX:SharedArchiveFile={classes} -Xshare:auto"
+    seconds, digest = _whole(folder / "undisturbed")
+    if first != digest:
+        raise Difference("two undisturbed fits on Spark give different lists")
+    return seconds, digest
+
+
 def _started(place: Path) -> subprocess.Popen[str]:
     place.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "research.attack.driver_fit", str(place)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+    )
     assert process.stdout is not None
     if process.stdout.readline().strip() != "begins":
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         raise Difference(f"a fit on Spark did not begin, exit code {process.wait()}")
     return process
 
 
-def _killed(place: Path, after: float) -> int:
-    """Kill the driver some seconds after its fit has begun; 0 if that had ended."""
+def _killed(place: Path, after: float, digest: str, *, alone: bool) -> int:
+    """Kill Python alone, or Java with it, some seconds after the fit has begun; return 0 if that had ended, rightly."""
     process = _started(place)
     try:
-        process.wait(after)
+        said = process.communicate(timeout=after)[0]
     except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-    return int(process.wait() == -signal.SIGKILL)
+        (os.kill if alone else os.killpg)(process.pid, signal.SIGKILL)
+        process.wait()  # and not for Java, which may be there still when the next one begins
+        return 1
+    if _judged(process, said)[1] != digest:
+        raise Difference("a fit that ended before it was killed gives other lists")
+    return 0
 
 
 def _whole(place: Path) -> tuple[float, str]:
@@ -61,8 +81,13 @@ def _whole(place: Path) -> tuple[float, str]:
     try:
         said = process.communicate(timeout=LONGEST)[0]
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         raise Hang(f"a fit on Spark had not ended after {time.monotonic() - began:.0f} s") from None
+    return _judged(process, said)
+
+
+def _judged(process: subprocess.Popen[str], said: str) -> tuple[float, str]:
+    """Return seconds and digest of a fit that has ended."""
     words = dict(line.split() for line in said.splitlines() if line.count(" ") == 1)
     if process.returncode or "digest" not in words:
         raise Difference(f"a fit on Spark failed, exit code {process.returncode}")

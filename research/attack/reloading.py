@@ -15,14 +15,28 @@ from research.attack.forks import Child, Report, done
 from research.attack.operations import TURNS, digest
 from research.attack.talking import SECONDS, ask, start_server
 
+ROUNDS = 2  # of kills, with one folder
 _lists: dict[str, dict[str, Any]] = {}  # the file's digest → what its model answers
 
 
 def kill_at_reload(place: Path, rng: random.Random) -> int:
-    """Kill the server or the writer while models change places; return how often."""
-    lists = _answers(place)
+    """Kill the writer, and mostly the server before it, `ROUNDS` times while models change places; return how often."""
+    lists, kills = _answers(place), 0
     shutil.copyfile(place / "a.tr", place / "served.tr")
     server, port = start_server(place)
+    for _ in range(ROUNDS):
+        server, port, killed = _one_round(place, lists, rng, server, port)
+        kills += killed
+    server.kill()
+    if left := os.listdir(os.environ["TMPDIR"]):
+        raise Difference(f"left behind: {', '.join(left)}")
+    return kills
+
+
+def _one_round(
+    place: Path, lists: dict[str, Any], rng: random.Random, server: Child, port: int
+) -> tuple[Child, int, int]:
+    """Kill while a writer writes; return the server that answers afterwards, its port, and how often was killed."""
     writer = Child(_write_in_turn, place)
     kills_server = rng.random() < 0.6
     try:
@@ -35,10 +49,7 @@ def kill_at_reload(place: Path, rng: random.Random) -> int:
     if kills_server:
         server, port = start_server(place)
     _wait_for(port, lists[_content(place, lists)])
-    server.kill()
-    if left := os.listdir(os.environ["TMPDIR"]):
-        raise Difference(f"left behind: {', '.join(left)}")
-    return 1 + kills_server
+    return server, port, 1 + kills_server
 
 
 def _write_in_turn(report: Report) -> None:

@@ -75,6 +75,7 @@ def sanitize(
 
     Example: python -m research.attack.sanitize thread --minutes 1 --json sanitize.json
     """
+    made = provenance(command_line())  # of what is built: the record itself changes the tree
     for name in names or list(BUILDS):
         if name not in BUILDS:
             raise TaylorankError(f"no build is called {name!r}", f"choose from {', '.join(BUILDS)}")
@@ -83,7 +84,7 @@ def sanitize(
             build_module(BUILDS[name], folder)
         found = _found(name, environment_of(BUILDS[name], folder), minutes)
         if json is not None:
-            write_json(json, with_build(json, name, found))
+            write_json(json, with_build(json, name, {**made, **found}))
 
 
 def _found(name: str, environment: dict[str, str], minutes: float) -> dict[str, Any]:
@@ -111,8 +112,7 @@ def passed(file: Path) -> dict[str, int]:
 def with_build(file: Path, name: str, found: dict[str, Any]) -> dict[str, Any]:
     """Return the figures in the file with those of one build in their place."""
     known = json_format.loads(file.read_text(encoding="utf-8"))["builds"] if file.exists() else {}
-    made = {**provenance(command_line()), "machine": describe_machine(), "says": BUILDS[name].says}
-    builds = {**known, name: {**made, **found}}
+    builds = {**known, name: {"machine": describe_machine(), "says": BUILDS[name].says, **found}}
     return {"builds": {one: builds[one] for one in BUILDS if one in builds}}
 
 

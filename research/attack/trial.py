@@ -19,6 +19,7 @@ from research.attack import Fault, Seen
 from taylorank.errors import TaylorankError, in_one_line
 
 SECONDS_OF_A_CASE = 60.0
+SECONDS_OF = {"driver": 900.0}  # where it is not that: such a case starts Java seven times
 SLICE = 0.5
 MEMORY = 6 << 30  # bytes of data, which what is only reserved does not count in
 FAULTS = ("crash", "hang", "exception", "difference")
@@ -64,7 +65,7 @@ def run_attack(name: str, *, seconds: float, first_seed: int = 0, most: int | No
             worker = worker or Worker(name)
             seen, what = worker.tried(seed)
             tally.add(seed, seen, what)
-            tally.seconds += min(time.monotonic() - began, SECONDS_OF_A_CASE)  # it may have been stopped for a while
+            tally.seconds += min(time.monotonic() - began, worker.longest)  # it may have been stopped for a while
             if seen.outcome in ("crash", "hang"):
                 worker.end()
                 worker = None
@@ -81,6 +82,7 @@ class Worker:
     def __init__(self, name: str) -> None:
         context = multiprocessing.get_context("spawn")
         self.here, there = context.Pipe()
+        self.longest = SECONDS_OF.get(name, SECONDS_OF_A_CASE)
         self.folder = tempfile.TemporaryDirectory(prefix="attack-", ignore_cleanup_errors=True)
         self.process = context.Process(target=_work, args=(name, there, self.folder.name), daemon=True)
         self.process.start()
@@ -90,9 +92,9 @@ class Worker:
         """Return what came of a case, and if it is a fault, in words."""
         try:
             self.here.send(seed)
-            slices = max(1, round(SECONDS_OF_A_CASE / SLICE))  # not by the clock: all may have been stopped for a while
-            if not any(self.here.poll(min(SLICE, SECONDS_OF_A_CASE)) for _ in range(slices)):
-                return Seen("hang"), f"no answer after {SECONDS_OF_A_CASE:g} s"
+            slices = max(1, round(self.longest / SLICE))  # not by the clock: all may have been stopped for a while
+            if not any(self.here.poll(min(SLICE, self.longest)) for _ in range(slices)):
+                return Seen("hang"), f"no answer after {self.longest:g} s"
             answer: tuple[Seen, str] = self.here.recv()
             return answer
         except (EOFError, OSError):

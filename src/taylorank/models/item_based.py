@@ -115,6 +115,7 @@ class ItemKNN(ItemWeights, Recommender):
             report("items", done=start, total=data.n_items)
             products = by_item[start : start + BLOCK] @ by_user
             if is_thin(products):
+                products.sort_indices()
                 yield self._nearest_of_few(products.tocoo(), start, norms)
                 continue
             cosines = products.toarray()
@@ -125,7 +126,7 @@ class ItemKNN(ItemWeights, Recommender):
             yield _strip(*lists, data.n_items)
 
     def _nearest_of_few(self, products: Any, start: int, norms: NDArray[Any]) -> sparse.csr_array:
-        """The same, for a strip that is 0 almost everywhere: its entries alone are sorted."""
+        """The same, for a strip that is 0 almost everywhere: its entries alone are looked at."""
         rows, columns = products.coords
         scale = norms[start + rows] * norms[columns] + self.shrink + np.finfo(np.float32).tiny
         values = (products.data / scale).astype(np.float32)

@@ -123,6 +123,7 @@ def _of_cells(products: sparse.csr_array, start: int, count: int) -> tuple[NDArr
 
 def _of_entries(products: sparse.csr_array, start: int, count: int) -> tuple[NDArray[np.int64], Singles]:
     """The same, of entries alone; where there are fewer than `count`, item 0 with S = 0."""
+    products.sort_indices()
     rows, columns = products.tocoo().coords
     other = (columns != start + rows) & (products.data > 0)
     rows, columns, values = rows[other], columns[other], products.data[other]
