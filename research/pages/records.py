@@ -14,6 +14,7 @@ from research.places import Places
 
 KINDS = {
     "bench": "Benchmarks and studies",
+    "bench/spark": "On Spark",
     "comparisons": "Comparisons of models",
     "claims": "Claims",
     "neural": "Longer runs by gradients",
@@ -54,6 +55,8 @@ def command_of(record: dict[str, Any], file: Path) -> str:
     """Return the command that a record names, or the one that its benchmark is run with."""
     if "command" in record:
         return " ".join(str(record["command"]).split()).replace("|", r"\|")
+    if "builds" in record:
+        return "; ".join(str(one["command"]) for one in record["builds"].values())
     if "benchmark" in record:
         return f"python -m research.bench {record['benchmark']} --json research/records/bench/{file.name}"
     if "tests" in record:
@@ -67,7 +70,8 @@ def commit_of(record: dict[str, Any], stamp: str | None) -> str:
     >>> commit_of({"commit": "0123456789abcdef-dirty"}, None), commit_of({}, "fedcba9876")
     ('`0123456789` and changes', 'in `fedcba9876`')
     """
-    own = record.get("commit") or next((one.get("commit") for one in record.get("attacks", {}).values()), None)
+    parts = record.get("attacks") or record.get("builds") or {}
+    own = record.get("commit") or next((one.get("commit") for one in parts.values()), None)
     if own:
         return f"`{own[:SHORT]}`{' and changes' if own.endswith('-dirty') else ''}"
     return f"in `{stamp[:SHORT]}`" if stamp else "–"

@@ -13,7 +13,8 @@ PAGE = (HERE.docs / "records.md").read_text(encoding="utf-8")
 
 def test_every_record_is_listed_once():
     files = [path for path in HERE.records.rglob("*.json") if path.name != STAMPS]
-    assert {path.parent.name for path in files} == set(KINDS)
+    folders = {path.parent.relative_to(HERE.records.parent).as_posix().removeprefix("records/") for path in files}
+    assert folders == set(KINDS)
     for path in files:
         assert PAGE.count(f"](../research/records/{path.relative_to(HERE.records).as_posix()})") == 1, path
 
