@@ -43,5 +43,7 @@ def shown(name: str, file: Path, page: Path, places: Places) -> str:
     stamps = places.records / STAMPS
     stamp = json.loads(stamps.read_text(encoding="utf-8")).get(f"bench/{file.name}") if stamps.exists() else None
     link = f"[{file.name}]({Path(os.path.relpath(file, page.parent)).as_posix()})"
-    source = f"{link}, commit {commit_of(record, stamp)}: `{command_of(record, file)}`"
+    commit = commit_of(record, stamp)
+    when = f"last changed {commit}" if commit.startswith("in ") else f"of commit {commit}"
+    source = f"{link}, {when}: `{command_of(record, file)}`"
     return "\n\n".join([*(table.markdown() for table in tables_of(name, record)), source])

@@ -16,7 +16,10 @@ from research.places import HERE, Places
 BY_COMMIT = "commits.json"  # has a page of its own
 PAGES = [HERE.docs / f"{name}.md" for name in (*(f"benchmarks/{topic}" for topic in TOPICS), "splits", "students")]
 SECTIONS = [
-    section for page in PAGES for section in sections(page.read_text(encoding="utf-8")) if PLACE.search(section)
+    section
+    for page in PAGES[: len(TOPICS)]
+    for section in sections(page.read_text(encoding="utf-8"))
+    if PLACE.search(section)
 ]
 
 
@@ -57,7 +60,7 @@ def test_new_numbers_reach_the_page(places):
     assert once.startswith(first)
     assert once.endswith(last)
     assert "| csv | 987.65 s |" in once
-    assert "[read.json](../../research/records/bench/read.json), commit" in once
+    assert "[read.json](../../research/records/bench/read.json), " in once
     assert not write("benchmarks/fits", places)
     page.write_text(once.replace("987.65", "1.00"))
     write("benchmarks/fits", places)
