@@ -38,9 +38,12 @@ class Table(NamedTuple):
         text = "\n".join(lines)
         if not self.folded and len(self.rows) <= LONG:
             return f"{self.title}:\n\n{text}" if self.title else text
-        summary = self.title or "All numbers"
-        opening = f'<details class="more"><summary>{summary}, {len(self.rows)} rows</summary>'
-        return f"{opening}\n\n{text}\n\n</details>"
+        return folded(text, f"{self.title or 'All numbers'}, {len(self.rows)} rows")
+
+
+def folded(text: str, summary: str) -> str:
+    """Return a text that a reader opens by its summary."""
+    return f'<details class="more"><summary>{summary}</summary>\n\n{text}\n\n</details>'
 
 
 def _row(cells: Sequence[str]) -> str:
