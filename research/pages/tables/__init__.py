@@ -32,13 +32,17 @@ class Table(NamedTuple):
         |---|---:|
         | a | 1 |
         """
-        columns = list(zip(*self.rows, strict=True))
-        rules = ["---:" if i and _is_number(column) else "---" for i, column in enumerate(columns)]
-        lines = [_row(self.head), f"|{'|'.join(rules)}|", *map(_row, self.rows)]
-        text = "\n".join(lines)
+        text = self.plain()
         if not self.folded and len(self.rows) <= LONG:
             return f"{self.title}:\n\n{text}" if self.title else text
         return folded(text, f"{self.title or 'All numbers'}, {len(self.rows)} rows")
+
+    def plain(self) -> str:
+        """Return the rows alone."""
+        columns = list(zip(*self.rows, strict=True))
+        rules = ["---:" if i and _is_number(column) else "---" for i, column in enumerate(columns)]
+        lines = [_row(self.head), f"|{'|'.join(rules)}|", *map(_row, self.rows)]
+        return "\n".join(lines)
 
 
 def folded(text: str, summary: str) -> str:
