@@ -168,11 +168,15 @@ def test_the_commands_of_the_first_tutorial_run(log, tmp_path, capsys):
     assert "honey" in capsys.readouterr().out
 
 
-def test_the_page_of_models_knows_every_model_and_parameter():
-    page = (DOCS / "models.md").read_text()
-    table = [line.split("|") for line in page.splitlines() if line.startswith("| `")]
+def test_the_pages_of_models_know_every_model_and_parameter():
+    models, formulas, parameters = (
+        (DOCS / f"{name}.md").read_text(encoding="utf-8")
+        for name in ("models", "reference/formulas", "reference/parameters")
+    )
+    table = [line.split("|") for line in parameters.splitlines() if line.startswith("| `")]
     for name, kind in MODELS.items():
-        assert f"**`{kind.__name__}` ({name})**" in page
+        assert f"`{kind.__name__}` ({name})" in models
+        assert f"**`{kind.__name__}` ({name})**" in formulas
         for parameter in inspect.signature(kind).parameters:
             rows = [cells for cells in table if f"`{parameter}`" in cells[1]]
             assert any(name in cells[2] or "all that" in cells[2] for cells in rows), f"{name}: {parameter}"

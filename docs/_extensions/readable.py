@@ -1,4 +1,4 @@
-"""What makes long pages readable on the site alone: names in tables break at underscores, long printouts are folded."""
+"""What makes tables readable on the site alone: long names in cells break at underscores."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 LONG_NAME = 15  # characters that a narrow column may not hold
-LONG_PRINTOUT = 5  # lines
-FOLDED = ("benchmarks",)  # pages of which each section ends with what a command printed
 
 
 class BreakNames(SphinxPostTransform):
@@ -39,27 +37,7 @@ def breakable(name: str) -> str:
     return f'<code class="docutils literal notranslate breakable">{text}</code>'
 
 
-class FoldPrintouts(SphinxPostTransform):
-    """Fold what commands printed, if it is long: the words before it say what it shows."""
-
-    default_priority = 900
-    formats = ("html",)
-
-    def run(self, **options: Any) -> None:
-        """Fold the blocks of this page."""
-        if self.env.docname not in FOLDED:
-            return
-        for block in list(self.document.findall(nodes.literal_block)):
-            lines = len(block.astext().splitlines())
-            if lines > LONG_PRINTOUT:
-                opening = f'<details class="printout"><summary>What it printed, {lines} lines</summary>'
-                block.replace_self(
-                    [nodes.raw("", opening, format="html"), block, nodes.raw("", "</details>", format="html")]
-                )
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.add_post_transform(BreakNames)
-    app.add_post_transform(FoldPrintouts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

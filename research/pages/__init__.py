@@ -13,9 +13,10 @@ from research.output import write_text
 from research.places import HERE, Places
 from taylorank.errors import ParameterError
 
+TOPICS = ("fits", "gpu-and-spark", "serving", "quality", "choices", "protocols")  # of benchmarks
 PAGES = {
     "claims": "claims",
-    "benchmarks": "benchmarks",
+    **{f"benchmarks/{topic}": "benchmarks" for topic in TOPICS},
     "optimisers": "optimisers",
     "reproduction": "reproduction",
     "results": "comparisons",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from research.pages.sections import filled
+from research.pages.tables import Table, folded
 from research.places import Places
 from taylorank.report.record import load_record
 from taylorank.report.series import series_of
@@ -36,22 +37,21 @@ def refreshed(page: str, docs: Path) -> str:
 
 
 def found(record: dict[str, Any]) -> str:
-    """Return sentences, a table and the command of a comparison."""
+    """Return sentences, a table of the metric that chose and the seconds, then all metrics and the command."""
     table = summary_table(record, series_of(record))
-    rows = [table.head, ["---", *["---:"] * (len(table.head) - 1)]]
-    rows += [[*map(_shown, row), *[""] * (len(table.head) - len(row))] for row in table.rows]
-    sentences = " ".join([lead_sentence(record), *further_sentences(record)])
-    lines = [
-        sentences,
-        "",
-        *(f"| {' | '.join(row)} |" for row in rows),
-        "",
-        ". ".join(filter(None, (table.caption, mark_words(record)))) + ".",
-        "",
-        f"    {record['command']}",
-        "",
-    ]
-    return "\n".join(lines)
+    rows = [[*map(_shown, row), *[""] * (len(table.head) - len(row))] for row in table.rows]
+    columns = [0, 1, *(place for place, name in enumerate(table.head) if place > 1 and name == "Fit")]
+    brief = Table([table.head[i] for i in columns], [[row[i] for i in columns] for row in rows])
+    words = ". ".join(filter(None, (table.caption, mark_words(record)))) + "."
+    whole = Table(table.head, rows).plain()
+    return "\n\n".join(
+        [
+            " ".join([lead_sentence(record), *further_sentences(record)]),
+            brief.markdown(),
+            words,
+            folded(f"{whole}\n\n    {record['command']}", "All metrics, and the command") + "\n",
+        ]
+    )
 
 
 def _shown(cell: Cell) -> str:

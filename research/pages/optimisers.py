@@ -16,6 +16,7 @@ from research.bench.optimisers.convergence import NAMES
 from research.output import write_text
 from research.pages.comparisons import LINK, found
 from research.pages.sections import filled
+from research.pages.tables import folded
 from research.pages.themed import svg_of
 from research.places import Places
 from taylorank.report.record import load_record
@@ -46,7 +47,7 @@ def _text_of_record(file: Path) -> str:
         return found(load_record(file))
     text_of = {"convergence": convergence_text, "rg-step": steps_text, "towers": towers_text}[record["benchmark"]]
     commands = "\n".join(f"    {line}" for line in record["command"].splitlines())
-    return f"{text_of(record)}\n\n{commands}\n"
+    return f"{text_of(record)}\n\n{folded(commands, 'The command')}\n"
 
 
 def convergence_text(record: Record) -> str:

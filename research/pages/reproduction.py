@@ -11,6 +11,8 @@ import re
 from pathlib import Path
 
 from research.pages.sections import filled
+from research.pages.tables import Table as Shown
+from research.pages.tables import folded
 from research.places import Places
 from research.reproduce.cells import counts_text, head, row_cells
 from research.reproduce.gather import Gathered, gather
@@ -33,13 +35,24 @@ def made(name: str, places: Places) -> str:
 
 
 def shown(table: Table, places: Places) -> str:
-    """Return the table, where its numbers are from, and what is not run."""
+    """Return the rows that were run by the first metric, then all of the table, and where its numbers are from."""
     found = gather(table, places)
     heads = head(table)
-    rows = [heads, ["---", "---", *["---:"] * (len(heads) - 2)]]
-    rows += [[label, f"`{model}`", *cells] for label, model, *cells in (row_cells(table, r, found) for r in table.rows)]
-    lines = [*(f"| {' | '.join(row)} |" for row in rows), "", *_notes(table, found, places)]
-    return "\n".join([*lines, ""])
+    cells = [row_cells(table, row, found) for row in table.rows]
+    width = 2 + (len(heads) - 2) // len(table.columns)
+    run = [[row[0], *row[2:width]] for row in cells if row[1] in found.values]
+    whole = [[label, f"`{model}`", *rest] for label, model, *rest in cells]
+    brief = [Shown([heads[0], *heads[2:width]], run).markdown()] if run else []
+    summary = "Every row and metric" if run else "What the papers print"
+    notes, count = _notes(table, found, places), len(found.records)
+    return "\n\n".join(
+        [
+            *brief,
+            counts_text(table, found),
+            Shown(heads, whole, summary, folded=True).markdown(),
+            folded("\n".join(notes), f"Records and commands, {count} files" if count else "How to run it") + "\n",
+        ]
+    )
 
 
 def not_run(table: Table, found: Gathered, places: Places) -> list[str]:
@@ -68,7 +81,7 @@ def _notes(table: Table, found: Gathered, places: Places) -> list[str]:
     notes += [f"- {link(file)}: {_models_of(file, found)}; one seed, no interval." for file in benchmarks]
     notes += [f"- {link(file)} is left out: {reason}." for file, reason in found.refused.items()]
     notes += [f"- `{model}` failed: {error}" for model, error in found.errors.items() if model in models_of(table)]
-    return [counts_text(table, found), "", *notes, *not_run(table, found, places)]
+    return [*notes, *not_run(table, found, places)]
 
 
 def _provenance(file: str, record: Record, found: Gathered) -> str:

@@ -15,7 +15,9 @@ from typing import Any
 
 from research.bench.quality.public_splits import PUBLISHED
 from research.output import write_text
+from research.pages import benchmarks
 from research.pages.sections import filled
+from research.pages.tables import Table
 from research.pages.themed import INK, svg_of
 from research.places import Places
 
@@ -38,7 +40,8 @@ def made(name: str, places: Places) -> str:
             return None
         return ranges_text(ranges) if stage[1] == "ranges" and ranges else TEXTS[stage[1]](record["parts"])
 
-    return filled((places.docs / f"{name}.md").read_text(encoding="utf-8"), content)
+    file = places.docs / f"{name}.md"
+    return benchmarks.filled(filled(file.read_text(encoding="utf-8"), content), file, places)
 
 
 def _load(places: Places, name: str) -> Row | None:
@@ -109,12 +112,36 @@ def per_byte_text(parts: Mapping[str, Row]) -> str:
 
 def dense_text(parts: Mapping[str, Row]) -> str:
     """Return what each change gives on dense data."""
-    texts = []
-    for key, part in parts.items():
-        if key.startswith("dense/"):
-            rows = [[_what(row), str(row.get("factors", "–")), f"{row['ndcg@10']:.4f}"] for row in part["rows"]]
-            texts.append(f"{key.split('/')[1]}, validation data:\n\n{_table(['', 'K', 'NDCG@10'], rows)}\n")
-    return "\n".join(texts)
+    found = {key.split("/")[1]: part["rows"] for key, part in parts.items() if key.startswith("dense/")}
+    tables = [Table(["best NDCG@10 on validation data", *found], _dense_bests(found)).markdown()]
+    for name, rows in found.items():
+        cells = [[_what(row), str(row.get("factors", "–")), f"{row['ndcg@10']:.4f}"] for row in rows]
+        tables.append(Table(["", "K", "NDCG@10"], cells, f"{name}, every change", folded=True).markdown())
+    return "\n\n".join(tables) + "\n"
+
+
+def _dense_bests(found: Mapping[str, list[Row]]) -> list[list[str]]:
+    """The best value of each kind of model on each set."""
+
+    def best_of(rows: list[Row], model: str, width: int | None) -> str:
+        kind = [row for row in rows if _kind(row) == model and row.get("factors") == width]
+        return f"{max(row['ndcg@10'] for row in kind):.4f}"
+
+    kinds = [
+        ("RG²", 256),
+        ("EASE", None),
+        ("student, the base", 64),
+        ("student, changed", 64),
+        ("student, changed", 256),
+    ]
+    names = [model if width is None else f"{model}, K = {width}" for model, width in kinds]
+    return [[name, *(best_of(rows, *kind) for rows in found.values())] for name, kind in zip(names, kinds, strict=True)]
+
+
+def _kind(row: Row) -> str:
+    if row["model"] != "student":
+        return str(row["model"])
+    return "student, changed" if row["change"] else "student, the base"
 
 
 def times_text(parts: Mapping[str, Row]) -> str:

@@ -1,4 +1,4 @@
-"""The conversions of docs/models.md: with them, peers solve the same systems as we do."""
+"""The conversions of docs/reference/conversions.md: with them, peers solve the same systems as we do."""
 
 from __future__ import annotations
 

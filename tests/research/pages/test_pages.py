@@ -36,6 +36,6 @@ def test_the_command_writes_pages_and_refuses_others(run, monkeypatch, capsys):
     assert capsys.readouterr().out == "docs/results.md: changed\ndocs/claims.md: as it was\n"
     assert run("pages", "results", "nothing") == 2
     assert written == ["results", "claims"]
-    assert "no page 'nothing' is made here; choose from claims, benchmarks," in capsys.readouterr().err
+    assert "no page 'nothing' is made here; choose from claims, benchmarks/fits," in capsys.readouterr().err
     with pytest.raises(ParameterError, match="no page"):
         made("nothing")

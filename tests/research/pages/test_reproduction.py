@@ -72,6 +72,8 @@ def test_records_fill_rows_and_the_rest_says_how_to_run_it(places):
     (row,) = [line for line in text.splitlines() if "`wrmf-paper` |" in line]
     assert f"| {mean:.4f} ±" in row
     assert f"| 0.2797 | {mean - 0.2797:+.4f} |".replace("-", "−") in row
+    assert text.startswith("| method | MRR@10 | printed | difference |\n")
+    assert "not run here" not in text.split("<details")[0]
     assert "| BPR | `bpr` | not run here | 0.3476 | – | not run here | 0.2116 | – |" in text
     assert "python -m research.reproduce ml-10m --models rg2-paper,rgx-paper,rg2,sampled-rg2,wrmf,ials --json" in text
     assert f"{places.link(places.comparisons / 'ml-10m-more.json')}: `ease`; seeds 0, 0 fits of tuning" in text
@@ -123,7 +125,8 @@ def test_the_command_rewrites_the_page(places):
     page.write_text("# T\n\n## A\n\n    python -m research.reproduce ml-10m\n\nWords.\n\n<!-- found -->\nold\n\n## B\n")
     assert write("reproduction", places)
     text = page.read_text()
-    assert "Words.\n\n<!-- found -->\n\n| method |" in text
+    assert "Words.\n\n<!-- found -->\n\nData: ratings" in text
+    assert "<summary>What the papers print, 20 rows</summary>\n\n| method |" in text
     assert "old" not in text
     assert text.endswith("## B\n")
     assert not write("reproduction", places)

@@ -18,24 +18,33 @@ ROOT = HERE.root
 RECORDS = HERE.records
 
 
-def test_the_readme_says_the_same():
-    readme = (ROOT / "README.md").read_text()
+def test_the_table_of_benchmarks_says_the_same():
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
     files = {path.stem: json.loads(path.read_text()) for path in (RECORDS / "bench").glob("*.json")}
     for peer in ("scipy", "torch (MKL)"):
-        assert _faster([case["results"][peer]["times_ours"] for case in files["gather_sum"]["cases"]], 3) in readme
+        assert _faster([case["results"][peer]["times_ours"] for case in files["gather_sum"]["cases"]], 3) in page
     for result in files["read"]["results"]:
         memory = math.ceil(100 * result["memory_ratio"]) / 100
-        assert f"{_faster([result['times_faster']], 9)}, {memory:.2f} of the peak memory" in readme
+        assert f"{_faster([result['times_faster']], 9)}, {memory:.2f} of the peak memory" in page
     for name in ("als", "top_k", "evaluate", "epochs"):
         words = "\n".join(module_of(name.replace("_", "-")).describe(files[name]))
-        for pattern, row in README_ROWS[name]:
+        for pattern, row in ROWS[name]:
             ratios = [float(ratio) for ratio in re.findall(pattern, words)]
             assert ratios, pattern
-            assert f"{row} | {_faster(ratios, 2)} |" in readme
+            assert f"{row} | {_faster(ratios, 2)} |" in page
 
 
-# Lines of a benchmark that hold the ratio to a peer, and the row of the README that says its range.
-README_ROWS = {
+def test_the_readme_has_rows_of_that_table():
+    rows, known = (
+        [line for line in (ROOT / file).read_text().splitlines() if re.match(r"\|.*(faster|peak|\d,\d|\d s).*\|", line)]
+        for file in ("README.md", "docs/benchmarks.md")
+    )
+    assert rows
+    assert set(rows) <= set(known)
+
+
+# Lines of a benchmark that hold the ratio to a peer, and the row of the table that says its range.
+ROWS = {
     "als": [
         (r"RG².*irspack, cg ([\d.]+)", "a sweep of RG², 6.6 M interactions, K = 64 and 128"),
         (r"exact.*irspack ([\d.]+)", "an exact sweep of iALS, the same data"),
