@@ -12,15 +12,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from research.claims.claim import CORRECTED, FAILS, UNTESTED, VERDICTS
+from research.claims.claim import CORRECTED, FAILS, HOLDS, UNDECIDED, UNTESTED, VERDICTS
 from research.pages.claim_figures import FOLDER, draw_claims, has_figure
 from research.pages.claim_words import GROUP_HEAD, HEAD, MARKS, PILOT
 from research.pages.sections import filled
+from research.pages.tables import Table
 from research.papers import references
 from research.places import Places
 
 Record = dict[str, Any]
 DETAIL = "claims-in-detail"
+FIRST = (FAILS, UNDECIDED, CORRECTED, HOLDS, UNTESTED)  # what a reader looks for, in this order
 
 
 def made(name: str, places: Places) -> str:
@@ -105,9 +107,16 @@ def _of(claims: list[Record], group: str) -> list[Record]:
 def _summary(claims: list[Record]) -> str:
     found = Counter(claim["verdict"] for claim in claims)
     summary = ", ".join(f"{found[verdict]} {verdict} ({MARKS[verdict]})" for verdict in VERDICTS if found[verdict])
-    rows = [f"| {MARKS[claim['verdict']]} | {_link(claim)} | {_cell(claim)} |" for claim in claims]
-    table = "\n".join(["| | claim | says |", "|---|---|---|", *rows])
-    return f"Of {len(claims)} claims: {summary}.\n\n{table}\n"
+    parts = [f"Of {len(claims)} claims: {summary}."]
+    for verdict in FIRST:
+        rows = [(_link(claim), _cell(claim)) for claim in claims if claim["verdict"] == verdict]
+        if rows:
+            title = f"{MARKS[verdict]} {verdict.capitalize()}"
+            parts += [
+                f"## {title}",
+                Table(("claim", "says"), rows, "The claims").markdown().removeprefix("The claims:\n\n"),
+            ]
+    return "\n\n".join([*parts, ""])
 
 
 def _link(claim: Record) -> str:

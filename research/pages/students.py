@@ -17,7 +17,7 @@ from research.bench.quality.public_splits import PUBLISHED
 from research.output import write_text
 from research.pages import benchmarks
 from research.pages.sections import filled
-from research.pages.tables import Table
+from research.pages.tables import Table, folded
 from research.pages.themed import INK, svg_of
 from research.places import Places
 
@@ -71,8 +71,8 @@ def public_text(parts: Mapping[str, Row]) -> str:
     others = sorted({m for rows_ in PUBLISHED.values() for m in rows_}, key=lambda m: -PUBLISHED["gowalla"][m][1])
     rows += [[other, *(_published(name, other) for name in PUBLISHED)] for other in others]
     lines = [_table(["Recall@20 / NDCG@20", *(name.capitalize() for name in PUBLISHED)], rows), ""]
-    lines += [_chosen(name, found[name]) for name in PUBLISHED if found[name]]
-    return "\n".join(lines) + "\n"
+    chosen = "\n".join(_chosen(name, found[name]) for name in PUBLISHED if found[name])
+    return "\n".join([*lines, folded(chosen, "What was chosen")]) + "\n"
 
 
 def _chosen(name: str, runs: list[Row]) -> str:

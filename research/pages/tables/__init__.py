@@ -56,7 +56,7 @@ def _row(cells: Sequence[str]) -> str:
 
 def _is_number(column: Sequence[str]) -> bool:
     """Whether most cells of a column begin with a number and say little more."""
-    return 2 * sum(bool(re.match(r"[*−+–]*\d|–$", cell)) and len(cell) < 24 for cell in column) > len(column)
+    return 2 * sum(bool(re.match(r"[*−+–]*\d|–$", cell)) and len(cell) < 18 for cell in column) > len(column)
 
 
 def tables_of(name: str, record: Record) -> list[Table]:

@@ -54,7 +54,7 @@ def serving(record: Record) -> list[Table]:
         ],
     ]
     head = ["", "requests a second", f"median ms at {record['rate']}/s", "99 % within, ms"]
-    return [Table(head, rows), Table(["", ""], after)]
+    return [Table(head, rows), Table(["under load", "measured"], after)]
 
 
 def stores(record: Record) -> list[Table]:
