@@ -1,9 +1,12 @@
 """`taylorank datasets`: what a person sees, and what a program reads."""
 
 import json
+import re
+from functools import partial
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 from taylorank.cli.datasets import app
 from taylorank.data.interactions import Interactions
@@ -32,6 +35,17 @@ def test_list_shows_what_is_here(folder, capsys):
     assert "MovieLens 1M" in row
     assert "yes" in row
     assert "raw, paper" in row
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_lists_fit_a_terminal_and_cut_no_name(folder, capsys, monkeypatch, width):
+    monkeypatch.setattr("taylorank.cli.datasets.Console", partial(Console, width=width, force_terminal=True))
+    for command in (["list"], ["stats", "ml-1m"]):
+        run(*command)
+        table = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).split("read ml-1m")[0]
+        assert max(map(len, table.splitlines())) <= width
+        names = {"amazon-electronics", "wikispeedia-links"} if command == ["list"] else {"interactions"}
+        assert names <= set(re.split(r"[\s,]+", table))
 
 
 def test_list_as_json(folder, capsys):

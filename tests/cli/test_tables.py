@@ -7,6 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
+from taylorank.cli.run import SHOWN, print_results
 from taylorank.cli.tables import print_table
 
 HEAD = ["recall@20", "factors", "regularization", "proposal_exponent", "context_exponent", "popularity_discount"]
@@ -36,3 +37,16 @@ def test_no_line_is_wider_than_the_terminal(width):
 
 def test_a_pipe_has_one_line_for_each_row():
     assert len(printed(40, terminal=False).splitlines()) == 2 + len(ROWS)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_the_table_of_run_fits_a_terminal(width):
+    file, metrics = io.StringIO(), dict.fromkeys(SHOWN, 0.125)
+    results = [
+        {"model": "Popularity", "metrics": metrics, "settings": 24, "fit_seconds": 4.44},
+        {"model": "best possible", "metrics": metrics},
+    ]
+    print_results(results, Console(file=file, width=width, force_terminal=True, color_system=None))
+    assert max(map(len, file.getvalue().splitlines())) <= width
+    assert "best possible" in file.getvalue()
+    assert "…" not in file.getvalue()

@@ -112,6 +112,13 @@ def test_the_spectral_fit_reports_residual_passes_and_metric(parts):
     assert model.history_[-1]["metric"] == pytest.approx(tr.evaluate(model, valid, k=10)["ndcg@10"])
 
 
+def test_what_a_callback_prints_are_numbers(parts):
+    shown = []
+    tr.IALS(factors=4, iterations=1).fit(parts[0], callback=lambda p: shown.append(repr(p)))
+    assert shown[0].startswith("FitProgress(step=1, seconds=")
+    assert "function" not in shown[0]
+
+
 def test_progress_has_loss_and_a_usable_model(parts):
     train, valid, _ = parts
     seen = []

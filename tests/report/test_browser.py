@@ -47,6 +47,8 @@ def test_all_charts_draw_without_a_word_in_the_console(record, tmp_path, width, 
     assert set(drawn) == {
         "forest", "trade-off", "convergence-seconds", "convergence-steps", "by-cutoff", "by-popularity", "tuning"
     }  # fmt: skip
+    groups = re.findall(r">(\d+–\d+)</text>", drawn["by-popularity"])
+    assert groups == ["0–20", "20–40", "40–60", "60–80", "80–100"]  # on a phone, too
     points = {"forest": 4, "trade-off": 4, "by-cutoff": 4 * 7, "by-popularity": 4 * 5, "convergence-seconds": 15}
     for name, count in points.items():
         svg = drawn[name].partition("<svg")[2].partition("</svg>")[0]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 import taylorank as tr
 from taylorank.errors import ParameterError
+from taylorank.selection.shown import effort_words
 
 DATA = tr.planted(120, 60, interactions=2500, random_state=2)
 TRAIN, VALID = DATA.split((0.8, 0.2))
@@ -30,6 +33,12 @@ def test_the_result_of_tuning_fits_a_screen_and_begins_with_what_was_chosen(tune
         shown = f"{value:.4g}" if isinstance(value, float) else str(value)
         assert f"{name} {shown}" in lines[1]
     assert repr(tuned) == str(tuned)
+
+
+@pytest.mark.parametrize(("trials", "fits", "words"), [(1440, 1, "1,440 trials on 1 fit"), (1, 2, "1 trial on 2 fits")])
+def test_the_effort_of_a_search_is_in_numbers_that_people_write(trials, fits, words):
+    found = SimpleNamespace(trials=[None] * trials, fits=fits, seconds=2.0, method="by hand")
+    assert effort_words(found) == f"{words} in 2.0 s: by hand"
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])

@@ -35,6 +35,7 @@ from taylorank.cli import (
     update,
 )
 from taylorank.cli.completion import completion_of
+from taylorank.cli.failures import failure_text
 from taylorank.cli.old_spellings import respelled
 from taylorank.cli.options import INVOKED, OPTIONS
 from taylorank.errors import TaylorankError, shortened
@@ -132,7 +133,7 @@ def run_app(
             app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
     except (TaylorankError, CycloptsError) as error:
-        _fail(shortened(" ".join(str(error).split())), 2)
+        _fail(failure_text(error, program), 2)
     except KeyboardInterrupt as error:
         ended = isinstance(error, Terminated)
         _fail(f"{'terminated' if ended else 'interrupted'}; nothing is left half-written", 143 if ended else 130)

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from taylorank.cli.options import NO_OPTIONS, OPTIONS, Cleaning, Core, Data, FileOptions, Quiet
 from taylorank.cli.results import STANDARD_OUTPUT, Json, text_console, writable, write_json
+from taylorank.cli.tables import print_table
 from taylorank.data import datasets
 from taylorank.data.datasets.places import locate, present
 from taylorank.data.describe import Description, Spread, describe
@@ -25,6 +26,7 @@ from taylorank.errors import ParameterError
 if TYPE_CHECKING:
     from taylorank.data.datasets.fetch import Progress
 
+NARROW = 80  # columns of a terminal
 app = App(name="datasets", help="List, download and describe public data sets.", group_parameters=OPTIONS)
 
 
@@ -36,11 +38,11 @@ def list_(*, json: Json = None, quiet: Quiet = False) -> None:
     """
     rows = [_summary(datasets.info(name)) for name in datasets.names()]
     if json != STANDARD_OUTPUT:
-        table = _table("name", "title", "here", "cleanings")
-        for row in rows:
-            cleanings = ", ".join(cleaning["name"] for cleaning in row["cleanings"])
-            table.add_row(row["name"], escape(row["title"]), row["found"], cleanings)
-        _console().print(table)
+        cells = [
+            [row["name"], row["title"], row["found"], ", ".join(cleaning["name"] for cleaning in row["cleanings"])]
+            for row in rows
+        ]
+        _print_table(["name", "title", "here", "cleanings"], cells)
     if json is not None:
         with writable(json):
             write_json({"datasets": rows}, json, text_console(quiet))
@@ -101,7 +103,7 @@ def stats(
     interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
     facts = describe(interactions if core is None else interactions.core(core))
     if json != STANDARD_OUTPUT:
-        _console().print(_facts_table(facts))
+        _print_table(["fact", "value"], _facts_rows(facts))
         for step in facts.steps:
             _print_line(str(step))
     if json is not None:
@@ -144,36 +146,41 @@ def _print_counts(recipe: datasets.Cleaning, counts: datasets.Counts) -> None:
         _print_line(f"{agreement} ({recipe.counts_from})")
 
 
-def _facts_table(facts: Description) -> Table:
-    table = _table("fact", "value")
-    table.add_row("users", f"{facts.users:,}")
-    table.add_row("items", f"{facts.items:,}")
-    table.add_row("interactions", f"{facts.interactions:,}")
-    table.add_row("density", f"{100 * facts.density:.4g} %")
-    table.add_row("per user: min / median / mean / max", _spread_text(facts.per_user))
-    table.add_row("per item: min / median / mean / max", _spread_text(facts.per_item))
-    table.add_row("Gini of item popularity", f"{facts.gini:.3f}")
-    table.add_row("share of the top 1 % items", f"{100 * facts.top_share:.1f} %")
-    if facts.first is not None:
-        table.add_row("time span", f"{facts.first} to {facts.last}")
-    return table
+def _facts_rows(facts: Description) -> list[list[str]]:
+    rows = [
+        ["users", f"{facts.users:,}"],
+        ["items", f"{facts.items:,}"],
+        ["interactions", f"{facts.interactions:,}"],
+        ["density", f"{100 * facts.density:.4g} %"],
+        ["per user: min / median / mean / max", _spread_text(facts.per_user)],
+        ["per item: min / median / mean / max", _spread_text(facts.per_item)],
+        ["Gini of item popularity", f"{facts.gini:.3f}"],
+        ["share of the top 1 % items", f"{100 * facts.top_share:.1f} %"],
+    ]
+    return rows if facts.first is None else [*rows, ["time span", f"{facts.first} to {facts.last}"]]
 
 
 def _spread_text(spread: Spread) -> str:
     return f"{spread.min:,} / {spread.median:,g} / {spread.mean:,.1f} / {spread.max:,}"
 
 
-def _table(*headers: str) -> Table:
-    """Return a table without frame, which reads as well in a pipe as on a terminal."""
+def _print_table(head: list[str], rows: list[list[str]]) -> None:
+    """Print a table without frame, whose cells are folded; on a narrow terminal, `name value` pairs if it is wider."""
+    console = _console()
+    if console.width < NARROW:
+        print_table(head, rows, console)
+        return
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for header in headers:
-        table.add_column(header, overflow="fold")
-    return table
+    for number, name in enumerate(head):
+        table.add_column(name, overflow="fold", no_wrap=number == 0)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
 
 
 def _console() -> Console:
     console = Console()
-    return console if console.is_terminal and console.width >= 80 else Console(width=160)
+    return console if console.is_terminal else Console(width=160)
 
 
 def _print_line(text: str) -> None:

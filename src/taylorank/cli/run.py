@@ -17,8 +17,9 @@ from rich.table import Table
 
 import taylorank
 from taylorank.cli.options import Core, Quiet, Seed, whole
-from taylorank.cli.results import table_console
+from taylorank.cli.results import text_console
 from taylorank.cli.run_report import write_run_report
+from taylorank.cli.tables import print_fitting
 from taylorank.data import Interactions, planted
 from taylorank.models import IALS, RG2, Popularity
 from taylorank.models.recommender import Recommender
@@ -85,7 +86,7 @@ def run(
 
     Example: taylorank run --users 5000 --interactions 200000 --out results
     """
-    console = table_console(quiet)
+    console = text_console(quiet)
     with output_folder(out) as folder:
         with narrated("planting data", not quiet):
             data = planted(users, items, interactions=interactions, random_state=seed).core(core)
@@ -101,7 +102,7 @@ def run(
             )
     console.print(repr(data), markup=False)
     console.print(f"train {train.nnz:,}, validation {valid.nnz:,}, test {test.nnz:,} interactions\n")
-    console.print(_table(results))
+    print_results(results, console)
     console.print("\n".join(("", *LEGEND, "", f"written: {target}", drawn, explore)))
 
 
@@ -144,16 +145,18 @@ def _measure(model: Rankable, test: Interactions, seen: list[Interactions]) -> d
     return {"metrics": metrics, "evaluate_seconds": time.perf_counter() - start, "fitted": model}
 
 
-def _table(results: list[dict[str, Any]]) -> Table:
+def print_results(results: list[dict[str, Any]], console: Console) -> None:
+    """Print the metrics of all models; their names and values are never cut."""
     table = Table(box=None, pad_edge=False)
-    table.add_column("model", no_wrap=True)
-    for name in (*SHOWN, "settings", "seconds"):
-        table.add_column(name, justify="right")
+    head, rows = ["model", *SHOWN, "settings", "seconds"], []
+    for name in head:
+        table.add_column(name, justify="left" if name == "model" else "right", no_wrap=True)
     for result in results:
         values = [f"{result['metrics'][name] + 0.0:.4f}" for name in SHOWN]
         spent = [str(result["settings"]), f"{result['fit_seconds']:.2f}"] if "settings" in result else ["", ""]
-        table.add_row(result["model"], *values, *spent)
-    return table
+        rows.append([result["model"], *values, *spent])
+        table.add_row(*rows[-1])
+    print_fitting(table, head, rows, console)
 
 
 def _document(data: Interactions, results: list[dict[str, Any]], seed: int) -> dict[str, Any]:

@@ -12,15 +12,20 @@ from rich.text import Text
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], console: Console, *, right: bool = False) -> None:
-    """Print a table; where it is wider than the terminal, a line of `name value` pairs for every row.
-
-    In a pipe or a file it is as wide as it is. `right` aligns all columns but the first to the right.
-    """
+    """Print a table as `print_fitting` does. `right` aligns all columns but the first to the right."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for number, name in enumerate(head):
         table.add_column(name, justify="right" if right and number else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
+    print_fitting(table, head, rows, console)
+
+
+def print_fitting(table: Table, head: Sequence[str], rows: Sequence[Sequence[str]], console: Console) -> None:
+    """Print a table of these rows; where it is wider than the terminal, a line of `name value` pairs for every row.
+
+    In a pipe or a file it is as wide as it is.
+    """
     unlimited = Console(width=10_000, quiet=True)
     width = Measurement.get(unlimited, unlimited.options, table).maximum
     if width <= console.width or not console.is_terminal:

@@ -28,7 +28,7 @@ from taylorank.errors import ParameterError
 from taylorank.registry import MODELS, model_named
 from taylorank.selection import Tuning, hold_back
 from taylorank.selection import tune as search
-from taylorank.selection.shown import params_words, ranked, short
+from taylorank.selection.shown import effort_words, params_words, ranked, short
 from taylorank.torch_extra import on_device
 
 SHOWN = 10
@@ -103,7 +103,7 @@ def _print_found(found: Tuning, console: Console) -> None:
         rows.append([value, f"{trial.users:,}", *cells, f"{trial.seconds:.2f}", trial.status])
     print_table(head, rows, console)
     ending = "interrupted; " if found.status == "interrupted" else ""
-    console.print(f"{ending}{len(found.trials)} trials on {found.fits} fits in {found.seconds:.1f} s: {found.method}")
+    console.print(f"{ending}{effort_words(found)}")
     for line in found.advice:
         console.print(f"- {line}", markup=False)
 

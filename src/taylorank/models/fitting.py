@@ -28,8 +28,8 @@ class FitProgress:
     seconds: float  # in the solver, without evaluation
     metric: float | None = None  # on validation data, where there is some
     residual: float | None = None  # spectral: the largest, over σ₁
-    loss_of: Callable[[], float] | None = None
-    snapshot: Callable[[], Any] | None = None
+    loss_of: Callable[[], float] | None = field(default=None, repr=False)
+    snapshot: Callable[[], Any] | None = field(default=None, repr=False)
 
     @property
     def loss(self) -> float | None:

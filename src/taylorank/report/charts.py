@@ -112,7 +112,8 @@ def by_popularity(record: Record, series: list[Series]) -> Spec | None:
     if not rows:
         return None
     order = list(dict.fromkeys(row["bucket"] for row in rows))
-    x = alt.X("bucket:O", sort=order, title="items, from the most to the least popular", axis=alt.Axis(labelAngle=0))
+    axis = alt.Axis(labelAngle=0, labelOverlap=False, labelExpr="replace(datum.label, ' %', '')")  # all fit on a phone
+    x = alt.X("bucket:O", sort=order, title="items, from the most to the least popular, %", axis=axis)
     cutoff = record["settings"]["popularity_cutoff"]
     return _spec(_lines(rows, series, x, f"Recall@{cutoff}"), f"Recall@{cutoff} by popularity of the item")
 
@@ -131,10 +132,8 @@ def tuning(record: Record, series: list[Series]) -> Spec | None:
             ]
     if not rows:
         return None
-    alt = _altair()
-
     name = metric_label(record["settings"]["primary"])
-    x = alt.X("trial:Q", title="trials", axis=alt.Axis(tickMinStep=1, format=",d"), scale=alt.Scale(zero=False))
+    x = _log_x("trial:Q", "trials", [1, *(row["trial"] for row in rows)])  # two trials and a thousand, side by side
     chart = _lines(rows, series, x, f"best {name} so far", interpolate="step-after")
     return _spec(chart, f"Best {name} on validation data after each trial")
 

@@ -218,7 +218,7 @@ def _tries(tuning: dict[str, Any]) -> str:
         return MISSING
     fits = len({trial.get("fit", number) for number, trial in enumerate(tuning["trials"])})
     settings = len(tuning["trials"])
-    return f"{settings:,}" if fits == settings else f"{settings:,} on {fits:,} fits"
+    return f"{settings:,}" if fits == settings else f"{settings:,} on {fits:,} fit{'s' * (fits != 1)}"
 
 
 def _settings(params: dict[str, Any]) -> str:

@@ -23,7 +23,7 @@ def tuning_text(found: Tuning) -> str:
     lines = [
         f"{found.name}: {found.metric} {found.value:.4f} on validation data{ending}",
         f"chosen: {params_words(found.best) or 'its own parameters'}",
-        f"{len(found.trials):,} trials on {found.fits:,} fits in {found.seconds:.1f} s: {found.method}",
+        effort_words(found),
     ]
     if len(found.trials) > 1:
         lines += ["the best trials:", *(f"  {trial_words(trial)}" for trial in ranked(found)[:SHOWN])]
@@ -75,6 +75,13 @@ def tuning_chart(found: Tuning) -> Any:
 def ranked(found: Tuning) -> list[Trial]:
     """Return the trials from best to worst; those judged on the most users first."""
     return sorted(found.trials, key=lambda t: (-t.users, float("inf") if t.value is None else -t.value))
+
+
+def effort_words(found: Tuning) -> str:
+    """Return how many trials and fits a search took, how long, and how it went about it."""
+    trials, fits = len(found.trials), found.fits
+    counts = f"{trials:,} trial{'s' * (trials != 1)} on {fits:,} fit{'s' * (fits != 1)}"
+    return f"{counts} in {found.seconds:.1f} s: {found.method}"
 
 
 def trial_words(trial: Trial) -> str:

@@ -33,7 +33,7 @@ class Tuned:
         lines = [
             f"{type(self.model).__name__}: {metric} {self.score:.4f} on validation data",
             f"chosen: {_words(self.params)}",
-            f"{len(self.trials):,} trials on {self.fits:,} fits",
+            f"{len(self.trials):,} trials on {self.fits:,} fit{'s' * (self.fits != 1)}",
         ]
         if len(self.trials) > 1:
             lines.append("the best trials:")
