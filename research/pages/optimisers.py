@@ -55,7 +55,7 @@ def convergence_text(record: Record) -> str:
     curves = by_name(record)
     same = [name for name, found_ in curves.items() if "convergence" in found_[0]]
     shares = list(curves[same[0]][0]["seconds_to"])
-    head = ["the same RG² objective by", *(f"seconds to {share}" for share in shares), "last excess", "rate", "order"]
+    head = ["RG² by", *(f"seconds to {share}" for share in shares), "last excess", "rate", "order"]
     rows = [_optimiser_row(name, curves[name], shares) for name in same]
     tops = sorted(((_top(found_), name) for name, found_ in curves.items()), reverse=True)
     lines = [
