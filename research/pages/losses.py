@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from research.pages.tables import Table
 from research.places import Places
 from taylorank.losses.loss import Loss
 from taylorank.losses.registry import LOSSES
 
 HEAD = """# Losses
 
-Written by `python -m research.pages losses` from the registry. `losses.get(name)` has the pure function (`function`),
-its defaults (`options`) and `criterion(…)`, the module that sums it over a batch for a trainer.
+`tr.Neural("softmax")` and so on. Begin with softmax; [which loss, which encoder](explanation/which-loss.md) says when
+another pays. [The letters](#what-the-columns-mean) are explained below.
+
+"""
+NOTES = """
+## What the columns mean
 
 o are the scores of a query, y its positive, j the other items or the n draws from q, N all items; B queries, P
 positives and K factors make a step. A query with several positives pays for its row of scores once. Graded targets are
 weights on the positives.
 
 """
-COLUMNS = ("loss", "ℓ", "order", "DCG", "Jacobian", "shift", "cost of a step", "options", "use it when", "source")
+CHOICE = ("loss", "use it when", "cost of a step")
+COLUMNS = ("loss", "ℓ", "order", "DCG", "Jacobian", "shift", "options", "source")
 TAIL = """
 - **order**: does the prediction keep the order of the scores? "weak": unlike scores may get equal predictions.
 - **DCG**: where a query has one positive, y with probability η_y, do the best scores rank by η? Then they are best for
@@ -34,14 +40,19 @@ exact), or "average"; in between `draws` items restore the gradient (`decay` and
 Exact losses hold a few rows of scores at a time (`chunk_elements`) and compute gradients with the values, so a step
 costs three matrix products. `torch.nn.functional.linear_cross_entropy`, where torch has it, gives the same numbers for
 one positive per query and equal weights; softmax does without it, as it was no quicker there and takes nothing else.
+
+`losses.get(name)` has the pure function (`function`), its defaults (`options`) and `criterion(…)`, the module that
+sums it over a batch for a trainer. The tables are written by `python -m research.pages losses` from the registry.
 """
 
 
 def made(name: str, places: Places) -> str:
     """Return the page."""
     del name, places
-    rows = [COLUMNS, ("---",) * len(COLUMNS), *map(_row, LOSSES.values())]
-    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows) + TAIL
+    choice = [(f"`{loss.name}`", loss.use, loss.properties.cost) for loss in LOSSES.values()]
+    whole = Table(COLUMNS, [_row(loss) for loss in LOSSES.values()]).plain()
+    formulas = f"\n## Formulas and properties\n\n{whole}\n"
+    return HEAD + Table(CHOICE, choice).plain() + "\n" + formulas + NOTES + TAIL
 
 
 def _row(loss: Loss) -> tuple[str, ...]:
@@ -53,5 +64,5 @@ def _row(loss: Loss) -> tuple[str, ...]:
     formula = loss.formula.replace("|", r"\|")
     return (
         *(f"`{loss.name}`", formula, known.order, known.dcg, jacobian, shift),
-        *(known.cost, options, loss.use, loss.reference),
+        *(options, loss.reference),
     )

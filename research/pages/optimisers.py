@@ -23,10 +23,10 @@ from taylorank.report.record import load_record
 
 # What the papers say of RG² by each optimiser (Pu et al. 2025, Table 2).
 PAPERS = {"RG², ALS": "linear", "RG², row ALS": "linear", "RG², Newton-CG": "superlinear", "RG², Adam": "sublinear"}
-# One for each of NAMES.
+# One for each of NAMES, to be seen on white and on black.
 COLOURS = (
-    *("#1f77b4", "#ff7f0e", "#d62728", "#7b3fa0", "#2ca02c", "#17a2b8", "#8c564b"),
-    *("#e377c2", "#5f6b6d", "#9a9b1d", "#26418f", "#a83a5b", "#4f6b2a", "#000000"),
+    *("#1f77b4", "#ff7f0e", "#d62728", "#a66ad0", "#2ca02c", "#17a2b8", "#8c564b"),
+    *("#e377c2", "#8a979a", "#9a9b1d", "#6b7cff", "#d1557c", "#7ba03f", "#ff5c8a"),
 )
 Record = dict[str, Any]
 
@@ -55,7 +55,7 @@ def convergence_text(record: Record) -> str:
     curves = by_name(record)
     same = [name for name, found_ in curves.items() if "convergence" in found_[0]]
     shares = list(curves[same[0]][0]["seconds_to"])
-    head = ["the same RG² objective by", *(f"seconds to {share}" for share in shares), "last excess", "rate", "order"]
+    head = ["RG² by", *(f"seconds to {share}" for share in shares), "last excess", "rate", "order"]
     rows = [_optimiser_row(name, curves[name], shares) for name in same]
     tops = sorted(((_top(found_), name) for name, found_ in curves.items()), reverse=True)
     lines = [

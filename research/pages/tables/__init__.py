@@ -14,6 +14,7 @@ from research.bench import module_of
 Record = dict[str, Any]
 Rows = Sequence[Sequence[str]]
 LONG = 20  # rows that a page shows unfolded
+SHORT = 18  # characters of a cell that is not broken in two
 
 
 class Table(NamedTuple):
@@ -55,8 +56,9 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _is_number(column: Sequence[str]) -> bool:
-    """Whether most cells of a column begin with a number and say little more."""
-    return 2 * sum(bool(re.match(r"[*−+–]*\d|–$", cell)) and len(cell) < 18 for cell in column) > len(column)
+    """Whether all cells of a column are short, and most begin with a number."""
+    numbers = sum(bool(re.match(r"[*−+–]*\d|–$", cell)) for cell in column)
+    return 2 * numbers > len(column) and max(map(len, column)) < SHORT
 
 
 def tables_of(name: str, record: Record) -> list[Table]:

@@ -170,7 +170,7 @@ def gpu(record: Record) -> list[Table]:
     for name, _, told in lines:
         what, _, found = told.partition(": ")
         rows.append([name, what if found else "", found or what])
-    return [Table(["data", "", "measured"], rows)]
+    return [Table(["data", "what", "measured"], rows)]
 
 
 TABLES = {
