@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from taylorank.data import Interactions
-from taylorank.models import Distilled
+from taylorank.models import IALS, Distilled
 from taylorank.models.student_cost import seconds_per_step, steps_of
 from taylorank.selection.spaces import RANKS
 from taylorank.selection.tuning import Tuning
@@ -50,6 +50,14 @@ def ease_costs(data: Interactions, neighbours: Iterable[int], judged: int, *, de
     costs: dict[int | None, float] = {None: ease_seconds(data, judged, device=device)}
     costs |= {k: local_ease_seconds(data, k, device=device) for k in neighbours if k < data.n_items}
     return costs
+
+
+def ials_seconds(model: IALS, data: Interactions) -> float:
+    """Return the seconds of a fit, from those of one sweep of fewer factors where the data has no more."""
+    short = IALS(**{**model.get_params(), "iterations": 1, "factors": min(model.factors, data.n_users, data.n_items)})
+    began = time.perf_counter()
+    short.fit(data)
+    return model.iterations * (time.perf_counter() - began)
 
 
 def product_rate(size: int = 768) -> float:
