@@ -193,7 +193,8 @@ def test_what_is_left_goes_to_a_larger_rank(clock, monkeypatch):
     monkeypatch.setattr(best_search, "IALS_SHARE", 0.0)  # and no iALS
     selection = tr.fit_best(grouped(600, 2400, groups=200), seconds=40.0, quiet=True).selection_
     best = selection.best
-    assert (best.name, best.params["factors"]) == ("RG2", 128)
+    assert best.name == "RG2"
+    assert best.params["factors"] >= 128
     assert selection.refitted
     assert selection.seconds <= 1.1 * 40
 

@@ -31,14 +31,16 @@ from taylorank.selection.hold_out import HeldBack
 from taylorank.selection.path_fit import GROWTH
 from taylorank.selection.ranges import Choice, Steps, near
 from taylorank.selection.selected import Candidate
-from taylorank.selection.spaces import RANKS, SPACES, cut_ranks
+from taylorank.selection.spaces import RANKS, SPACES, cut_ranks, largest_rank
 
 RG_SHARE = 0.45  # of the budget
-EASE_SHARE = 0.35  # of what RG² left
+EASE_SHARE = 0.4  # of what RG² left
 FIRST_PENALTY = 46.0  # of EASE, with few neighbours
 IALS_SHARE = 0.3  # of what these left
+STUDENT_SHARE = 0.5  # of what all these left, if that is a fit at least
 EASE_TRIALS, IALS_TRIALS, STUDENT_TRIALS = 16, 24, 16
 FEWEST_TRIALS = 8  # of iALS; with fewer it is not worth a try
+RANK_STEP, LEAST_GROWTH = 16, 1.125  # of a larger rank of RG², at last
 FEWEST_PAIRS = 4  # of γ and ρ, for another search of RG²
 NEIGHBOURS = (64, 256, 512)  # of EASE, beside all items
 PENALTIES = tuple(float(f"{10 ** (step / 3):.2g}") for step in range(13))  # of EASE: 1, 2.2, 4.6, …, 10,000
@@ -87,16 +89,13 @@ class BestSearch(Tried):
             words = f"as one fit to {self.train.n_items:,} items takes about {min(needed.values()):.0f} s and {left}"
             self.skipped.append(Candidate("EASE", note=words))
             return
-        teachable = self._pupil((1 - EASE_SHARE) * self.budget.left)[1] is not None
-        seconds = max(needed[paid[-1]], EASE_SHARE * spare if teachable else spare)
+        seconds = max(CAUTION * needed[paid[0]], EASE_SHARE * spare)
         model = EASE(FIRST_PENALTY, neighbours=paid[0], device=self.device)
         space = {**SPACES["ease"], "neighbours": Choice(tuple(paid))}
         how: dict[str, Any] = {"trials": EASE_TRIALS, "refit": longest_trial}
         self._searches["EASE"] = {"model": model, "space": space, **how}
-        steps, later = (
-            {"regularization": Steps(PENALTIES), "neighbours": Steps(tuple(paid))},
-            self.budget.left - seconds,
-        )
+        steps = {"regularization": Steps(PENALTIES), "neighbours": Steps(tuple(paid))}
+        later = self.budget.left - seconds
         self._tuned("EASE", model, seconds=seconds, space=steps, **how)
         if isinstance(self.found[-1].model, EASE):
             self._again(self.found[-1], reserve=later)
@@ -158,7 +157,8 @@ class BestSearch(Tried):
         how["refit"] = lambda found: teacher.refit + longest_trial(found)
         self._searches["Distilled"] = {"model": student, **how}
         last = max(CAUTION * max(seconds, *offered.values(), 0.0), self._reserve - teacher.refit)
-        self._tuned("Distilled", student, seconds=left - last, patience=PATIENCE, **how)
+        allowed = min(left - last, max(CAUTION * seconds, STUDENT_SHARE * (left - last)))
+        self._tuned("Distilled", student, seconds=allowed, patience=PATIENCE, **how)
 
     def _more(self) -> None:
         if (best := self.best) is not None:
@@ -180,17 +180,18 @@ class BestSearch(Tried):
                 self.found[place] = earlier.or_better(self.found.pop())
 
     def _larger_ranks(self, best: Found, left: float) -> dict[str, Any] | None:
-        """How to search a larger rank of RG², if the largest so far is the best: that which can be fitted twice."""
-        rank = best.candidate.params["factors"]
+        """How to search a larger rank of RG², if the largest so far is the best: one that can be fitted twice."""
+        rank, most = best.candidate.params["factors"], max(ranks_in_memory(self.train))
         each = CAUTION * best.refit * (1 + 1 / self.larger)  # a fit for the search and one to all data
-        paid = [r for r in ranks_in_memory(self.train) if r > rank and each * (r / rank) ** GROWTH <= left]
-        if rank < best.largest or not paid:
+        paid = rank * (max(left, 0.0) / each) ** (1 / GROWTH)
+        larger = min(int(paid / RANK_STEP) * RANK_STEP, most, largest_rank(self.train))
+        if rank < best.largest or larger < LEAST_GROWTH * rank:
             return None
         own = {name: Choice((best.model.get_params()[name],)) for name in ("proposal_exponent", "context_exponent")}
-        seconds = left - CAUTION * best.refit * (paid[-1] / rank) ** GROWTH
+        seconds = left - CAUTION * best.refit * (larger / rank) ** GROWTH
         return {
             "model": unfitted(best.model),
-            "space": {**SPACES["rg2"], **own, "factors": Choice((paid[-1],))},
+            "space": {**SPACES["rg2"], **own, "factors": Choice((larger,))},
             "seconds": seconds,
             "refit": fit_of_best,
         }
