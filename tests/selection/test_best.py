@@ -155,6 +155,22 @@ def test_the_budget_is_kept(data, clock, seconds):
         assert all(one.value is not None for one in selection.candidates)
 
 
+def test_settings_are_searched_on_fewer_users_than_kinds_are_compared(data, monkeypatch):
+    monkeypatch.setattr(best_tried, "FEWEST_JUDGED", 5)
+    monkeypatch.setattr(best_tried, "CELLS_PER_SECOND", 40 * 60 / LONG)  # 60 users of 40 items
+    monkeypatch.setattr(best_tried, "SEARCHED_CELLS", 40 * 20 / LONG)
+    searched, tuned = [], best_tried.tune
+
+    def spied(model, train, valid, **how):
+        searched.append(set(np.flatnonzero(valid.by_user.row_lengths)))
+        return tuned(model, train, valid, **how)
+
+    monkeypatch.setattr(best_tried, "tune", spied)
+    selection = tr.fit_best(data, seconds=LONG, quiet=True).selection_
+    assert selection.users == 60
+    assert {len(users) for users in searched} == {20}
+
+
 def test_what_the_budget_does_not_pay_is_left_out_and_said(data, clock):
     selection = tr.fit_best(data, seconds=9.0, quiet=True).selection_
     notes = {one.name: one.note for one in selection.candidates}

@@ -28,7 +28,8 @@ from taylorank.selection.trials import Trial
 from taylorank.selection.tuning import Tuning, tune
 
 SHARE = 0.1  # of each user's interactions, held back
-CELLS_PER_SECOND = 4e6  # users × items that are judged, for each second of the budget
+CELLS_PER_SECOND = 2e6  # users × items on which kinds of models are compared, for each second of the budget
+SEARCHED_CELLS = 1e6  # the same for settings of one kind, of which there are many
 FEWEST_JUDGED = 2000
 SHORTEST = 0.1  # seconds of a search
 HOPELESS = 0.9  # of the best value so far: a model that reaches less
@@ -53,15 +54,16 @@ class Tried:
         assert budget.seconds is not None
         self.held, self.train, self.metric, self.budget = held, held.train, metric, budget
         self.random_state, self.device, self.progress = random_state, device, progress
-        self.valid = self._some_users(held)
+        self.valid = self._some_users(held, CELLS_PER_SECOND)
+        self.searched = self._some_users(held, SEARCHED_CELLS)
         self.users = int(np.count_nonzero(self.valid.by_user.row_lengths))
         self.larger = (held.train.nnz + held.valid.nnz) / held.train.nnz
         self.found: list[Found] = []
         self.skipped: list[Candidate] = []
 
-    def _some_users(self, held: HeldBack) -> Interactions:
-        """Return the validation data of as many users as the seconds allow to judge."""
-        most = int(CELLS_PER_SECOND * (self.budget.seconds or 0.0) / held.train.n_items)
+    def _some_users(self, held: HeldBack, cells: float) -> Interactions:
+        """Return the validation data of as many users as have `cells` scores for each second of the budget."""
+        most = int(cells * (self.budget.seconds or 0.0) / held.train.n_items)
         judge = Judge(choosing_metric(self.metric), held.valid)
         return judge.on_sample(max(FEWEST_JUDGED, most), random_state=self.random_state).valid
 
@@ -108,7 +110,7 @@ class Tried:
             found = tune(
                 model,
                 self.train,
-                self.valid,
+                self.searched,
                 metric=self.metric,
                 seconds=max(round(seconds, 1), SHORTEST),
                 random_state=self.random_state,
@@ -176,7 +178,7 @@ class Tried:
                 self.found[self.found.index(one)] = again
 
     def _looked_at(self, one: Found, held: HeldBack) -> Found:
-        valid = self._some_users(held)
+        valid = self._some_users(held, CELLS_PER_SECOND)
         model = fit_steps(unfitted(one.model), held.train, one.steps)
         return one.looked_at(_of_all_users(self._judged(model, valid).per_user[self.metric], valid))
 
