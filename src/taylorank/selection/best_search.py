@@ -183,7 +183,7 @@ class BestSearch(Tried):
         """How to search a larger rank of RG², if the largest so far is the best: one that can be fitted twice."""
         rank, most = best.candidate.params["factors"], max(ranks_in_memory(self.train))
         each = CAUTION * best.refit * (1 + 1 / self.larger)  # a fit for the search and one to all data
-        paid = rank * (max(left, 0.0) / each) ** (1 / GROWTH)
+        paid = rank * (max(left - 2 * best.judging, 0.0) / each) ** (1 / GROWTH)
         larger = min(int(paid / RANK_STEP) * RANK_STEP, most, largest_rank(self.train))
         if rank < best.largest or larger < LEAST_GROWTH * rank:
             return None

@@ -12,7 +12,7 @@ from taylorank.data import Interactions
 from taylorank.models import IALS, Distilled
 from taylorank.models.student_cost import seconds_per_step, steps_of
 from taylorank.selection.spaces import RANKS
-from taylorank.selection.tuning import Tuning
+from taylorank.selection.tuning import FIT_OF_BEST, Tuning
 from taylorank.system import available_memory
 from taylorank.torch_extra import uses_cuda
 
@@ -96,7 +96,9 @@ def changed(student: Distilled, **parameters: Any) -> Distilled:
 
 
 def fit_of_best(found: Tuning) -> float:
-    """Return the seconds of the fit of the best point of a path, to its first value."""
+    """Return the seconds of the fit of the best point of a path; if it came from a file, those to its first value."""
+    if FIT_OF_BEST in found.parts:
+        return found.parts[FIT_OF_BEST]
     number = next(trial.fit for trial in found.trials if trial.params == found.best)
     return max(trial.seconds for trial in found.trials if trial.fit == number)
 
