@@ -63,6 +63,9 @@ BENCHMARKS = {
     "rg2-defaults-larger": Benchmark(
         "quality.defaults_larger", "Should the default RG2 have a higher rank, or a discount of popularity?"
     ),
+    "rg2-defaults-rules": Benchmark(
+        "quality.defaults_rules", "Would another rule for RG2's defaults be better on data that had no say in it?"
+    ),
     "defaults-beside": Benchmark(
         "quality.defaults_beside", "The default RG2 beside the defaults of EASE and of implicit's ALS."
     ),

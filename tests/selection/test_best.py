@@ -14,7 +14,7 @@ from toy_model import grouped
 import taylorank as tr
 from taylorank.errors import DataError, ParameterError
 from taylorank.models.student_descent import Descent
-from taylorank.selection import SPACES, Choice, best_search, costs, hold_back
+from taylorank.selection import SPACES, Choice, best_search, best_tried, costs, hold_back
 
 LONG = 600.0  # seconds that no test takes
 
@@ -28,6 +28,7 @@ def few_trials(patch):
     """Tests of the choice need no long search."""
     patch.setattr(best_search, "EASE_TRIALS", 2)
     patch.setattr(best_search, "STUDENT_TRIALS", 2)
+    patch.setattr(best_search, "IALS_TRIALS", 3)
     patch.setattr("taylorank.models.student_plan.FEWEST_STEPS", 200)
     exponents = {"proposal_exponent": Choice((0.3, 0.6)), "context_exponent": Choice((1.0,))}
     patch.setattr(best_search, "SPACES", {**SPACES, "rg2": {**SPACES["rg2"], **exponents}})
@@ -47,8 +48,8 @@ def fitted(data):
 
 def test_the_best_on_validation_data_is_fitted_to_all_data(data, fitted):
     selection = fitted.selection_
-    values = {one.name: one.value for one in selection.candidates}
-    assert set(values) == {"Popularity", "RG2", "EASE", "Distilled"}
+    assert [one.name for one in selection.candidates] == ["Popularity", "RG2", "EASE", "IALS", "Distilled"]
+    values = {one.name: (len(one.further), one.value + sum(one.further)) for one in selection.candidates}
     assert values[selection.chosen] == max(values.values())
     assert type(fitted).__name__ == selection.chosen
     assert selection.refitted
@@ -65,6 +66,7 @@ def test_every_value_is_that_of_a_fit_to_the_rest(data, fitted):
         "Popularity": tr.Popularity().fit(held.train),
         "RG2": teacher,
         "EASE": tr.EASE(**found["EASE"].params).fit(held.train),
+        "IALS": tr.IALS(**found["IALS"].params, random_state=0).fit(held.train),
         "Distilled": tr.Distilled(teacher, **found["Distilled"].params).fit(held.train),
     }
     for name, model in again.items():
@@ -81,7 +83,8 @@ def test_it_says_what_it_did(data, capsys):
         "90 users × 40 items, 1,100 interactions, density 30.6 %, with times\nheld back: the last 10 %"
     )
     selection = model.selection_
-    assert f"chosen: {selection.chosen}, with the highest ndcg@10 on the validation data" in shown
+    parts = 1 + len(selection.best.further)
+    assert f"chosen: {selection.chosen}, with the highest ndcg@10 on average over {parts} parts held back" in shown
     assert f"{selection.metric} about {selection.best.value:.4f} (95 % interval over {selection.users} users" in shown
     assert f"slightly optimistic, as it is the best of {selection.settings:,} settings" in shown
     assert all(f"  {one.name}: " in shown for one in selection.candidates)
@@ -152,6 +155,22 @@ def test_the_budget_is_kept(data, clock, seconds):
         assert all(one.value is not None for one in selection.candidates)
 
 
+def test_settings_are_searched_on_fewer_users_than_kinds_are_compared(data, monkeypatch):
+    monkeypatch.setattr(best_tried, "FEWEST_JUDGED", 5)
+    monkeypatch.setattr(best_tried, "CELLS_PER_SECOND", 40 * 60 / LONG)  # 60 users of 40 items
+    monkeypatch.setattr(best_tried, "SEARCHED_CELLS", 40 * 20 / LONG)
+    searched, tuned = [], best_tried.tune
+
+    def spied(model, train, valid, **how):
+        searched.append(set(np.flatnonzero(valid.by_user.row_lengths)))
+        return tuned(model, train, valid, **how)
+
+    monkeypatch.setattr(best_tried, "tune", spied)
+    selection = tr.fit_best(data, seconds=LONG, quiet=True).selection_
+    assert selection.users == 60
+    assert {len(users) for users in searched} == {20}
+
+
 def test_what_the_budget_does_not_pay_is_left_out_and_said(data, clock):
     selection = tr.fit_best(data, seconds=9.0, quiet=True).selection_
     notes = {one.name: one.note for one in selection.candidates}
@@ -161,7 +180,7 @@ def test_what_the_budget_does_not_pay_is_left_out_and_said(data, clock):
 
 def test_what_is_left_goes_to_settings_near_the_best(data, monkeypatch):
     """EASE is made the best; each search of it is near the best of those before, and only replaces a worse one."""
-    tuned, spaces = best_search.tune, []
+    tuned, spaces = best_tried.tune, []
 
     def spied(model, *args, **how):
         found = tuned(model, *args, **how)
@@ -169,8 +188,8 @@ def test_what_is_left_goes_to_settings_near_the_best(data, monkeypatch):
             spaces.append((how["space"], found.best, found.value, len(found.trials)))
         return found
 
-    monkeypatch.setattr(best_search, "tune", spied)
-    monkeypatch.setattr(best_search.Found, "value", property(lambda one: one.candidate.value + _lift(one)))
+    monkeypatch.setattr(best_tried, "tune", spied)
+    monkeypatch.setattr(best_tried.Found, "value", property(lambda one: one.candidate.value + _lift(one)))
     ease = tr.fit_best(data, seconds=LONG, quiet=True).selection_.best
     assert len(spaces) == 3  # its own share, the rest of that, and what the student left
     best = spaces[0]
@@ -186,16 +205,82 @@ def test_what_is_left_goes_to_a_larger_rank(clock, monkeypatch):
     """Rank 64 is all that the share of RG² pays, and does not tell 200 groups apart."""
     monkeypatch.setattr(best_search, "RG_SHARE", 0.08)
     monkeypatch.setattr(costs, "product_rate", lambda: 1.0)  # no EASE
-    monkeypatch.setattr(best_search, "FEWEST_TAUGHT", 10**6)  # and no student
+    monkeypatch.setattr(best_search, "FEWEST_TAUGHT", 10**6)  # no student
+    monkeypatch.setattr(best_search, "IALS_SHARE", 0.0)  # and no iALS
     selection = tr.fit_best(grouped(600, 2400, groups=200), seconds=40.0, quiet=True).selection_
     best = selection.best
-    assert (best.name, best.params["factors"]) == ("RG2", 128)
+    assert best.name == "RG2"
+    assert best.params["factors"] >= 128
     assert selection.refitted
     assert selection.seconds <= 1.1 * 40
 
 
 def _lift(one):
     return 1.0 if one.candidate.name == "EASE" else 0.0
+
+
+def test_what_is_left_goes_to_other_exponents(clock, monkeypatch):
+    """Rank 64 is all there is of RG², and its share pays two pairs of exponents."""
+    monkeypatch.setattr(best_search, "RG_SHARE", 0.08)
+    monkeypatch.setattr(best_search, "ranks_in_memory", lambda data: (64,))
+    monkeypatch.setattr(best_search, "SPACES", SPACES)
+    monkeypatch.setattr(costs, "product_rate", lambda: 1.0)
+    monkeypatch.setattr(best_search, "FEWEST_TAUGHT", 10**6)
+    monkeypatch.setattr(best_search, "IALS_SHARE", 0.0)
+    fits, tuned = [], best_tried.tune
+
+    def spied(*args, **how):
+        found = tuned(*args, **how)
+        fits.append({(trial.params["proposal_exponent"], trial.params["context_exponent"]) for trial in found.trials})
+        return found
+
+    monkeypatch.setattr(best_tried, "tune", spied)
+    selection = tr.fit_best(grouped(600, 2400, groups=200), seconds=40.0, quiet=True).selection_
+    assert len(fits) == 2
+    assert len(fits[1]) >= best_search.FEWEST_PAIRS
+    assert len(fits[1]) > len(fits[0])
+    assert selection.seconds <= 1.1 * 40
+
+
+def test_a_model_far_behind_is_given_up(data, monkeypatch):
+    monkeypatch.setattr(best_search, "IALS_TRIALS", 20)
+    monkeypatch.setattr(best_tried, "HOPELESS", 9.0)
+    selection = tr.fit_best(data, seconds=LONG, quiet=True).selection_
+    assert next(one for one in selection.candidates if one.name == "IALS").settings == best_tried.PATIENCE
+
+
+def test_ials_is_left_out_where_its_fits_are_long(data, monkeypatch):
+    monkeypatch.setattr(best_search, "ials_seconds", lambda *_: 30.0)
+    selection = tr.fit_best(data, seconds=LONG, quiet=True).selection_
+    assert any("IALS: not tried, as one fit takes about 30.0 s" in line for line in selection.lines())
+
+
+def test_equals_are_judged_on_further_parts(data, fitted):
+    """Each value is that of the same setting, fitted to what came before an earlier part."""
+    tried = [one for one in fitted.selection_.candidates if one.further]
+    assert len(tried) >= 2
+    assert fitted.selection_.chosen in [one.name for one in tried]
+    earlier = hold_back(hold_back(data).train)
+    rg2 = next(one for one in tried if one.name == "RG2")
+    model = tr.RG2(**rg2.params, random_state=0).fit(earlier.train)
+    assert rg2.further[0] == pytest.approx(tr.evaluate(model, earlier.valid, metrics="ndcg@10")["ndcg@10"], abs=2e-3)
+    low, high = fitted.selection_.lead[1]
+    assert low <= fitted.selection_.lead[0] <= high
+
+
+def test_an_interruption_on_a_further_part_leaves_no_model_ahead_of_its_time(data, monkeypatch):
+    looked, seen = best_tried.Tried._looked_at, []
+
+    def second(self, one, held):
+        seen.append(one)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return looked(self, one, held)
+
+    monkeypatch.setattr(best_tried.Tried, "_looked_at", second)
+    selection = tr.fit_best(data, seconds=LONG, quiet=True).selection_
+    assert selection.status == "interrupted"
+    assert not any(one.further for one in selection.candidates)
 
 
 def test_an_overrun_is_said(data, clock):
@@ -235,14 +320,14 @@ def test_an_interrupted_last_fit_returns_the_model_that_was_judged(data, monkeyp
 
     monkeypatch.setattr(best_search.BestSearch, "refitted", refitted)
     model = tr.fit_best(data, seconds=LONG, quiet=True)
-    assert len(model.selection_.candidates) == 4
+    assert len(model.selection_.candidates) == 5
     assert model.selection_.status == "interrupted"
     assert model.seen == data
     assert not np.isin(model.recommend([3], n=5)[0], data.items_of(3)).any()
 
 
 def test_without_time_for_the_last_fit_all_that_users_have_is_folded_in(data, monkeypatch):
-    monkeypatch.setattr(best_search, "GRACE", -9.0)
+    monkeypatch.setattr(best_tried, "GRACE", -9.0)
     model = tr.fit_best(data, seconds=LONG, quiet=True)
     held, found = hold_back(data), model.selection_.best
     assert not model.selection_.refitted

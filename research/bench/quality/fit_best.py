@@ -16,7 +16,6 @@ one side, so that the rivals may have a faster machine: the file says which each
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+from research.bench.quality.fit_best_rows import rows_of, take_rivals, with_loss
 from research.output import provenance, write_json
 from taylorank.data import Interactions, datasets, planted, share_ids
 from taylorank.data.tail import knows_order, split_tail
@@ -68,6 +68,7 @@ def run(
     clock: Literal["wall", "cpu"] = "wall",
     only: Literal["both", "fit_best", "rivals"] = "both",
     join: str = "",
+    rivals_of: str = "",
     again: bool = False,
     quick: bool = False,
     file: Path | None = None,
@@ -94,6 +95,8 @@ def run(
         The side to measure.
     join
         A folder with files of other runs, whose rows are taken, and nothing measured.
+    rivals_of
+        A record whose rivals are taken as they are, however many seconds they had.
     again
         Measure on the sets of the file again what `only` says.
     quick
@@ -104,10 +107,12 @@ def run(
     unknown = [name for name in names if name not in CLEANINGS and not quick]
     if unknown:
         raise ParameterError(f"no data set {unknown[0]!r} in this benchmark", f"choose from {', '.join(CLEANINGS)}")
-    rows = _kept(file, settings)
+    rows = rows_of(file, settings)
     for other in sorted(Path(join).glob("*.json")) if join else ():
-        for name, row in _kept(other, settings).items():
+        for name, row in rows_of(other, settings).items():
             rows[name] = with_loss({**rows.get(name, {}), **row})
+    if rivals_of:
+        settings |= take_rivals(rivals_of, rows, names)
     record: Row = {"benchmark": "fit-best", "metric": METRIC, **settings, "machine": describe_machine(), "sets": rows}
 
     def keep() -> None:
@@ -140,18 +145,6 @@ def _counting(clock: Literal["wall", "cpu"]) -> Iterator[None]:
         yield
     finally:
         time.perf_counter = usual
-
-
-def _kept(file: Path | None, settings: Row) -> Row:
-    """The sets that the file has; one with other settings is refused."""
-    if file is None or not file.exists():
-        return {}
-    earlier = json.loads(file.read_text(encoding="utf-8"))
-    for name, value in settings.items():
-        if earlier.get(name, "wall") != value:
-            raise DataError(f"{file} has {name} {earlier.get(name)}, this run {value}", "give another file")
-    sets: Row = earlier["sets"]
-    return sets
 
 
 def _present(
@@ -204,13 +197,6 @@ def _machine() -> str:
     machine = describe_machine()
     cores = f"{len(os.sched_getaffinity(0))} cores of {machine['cpu']}"
     return f"{machine.get('gpu', 'CUDA')}, {cores}" if on_gpu else cores
-
-
-def with_loss(row: Row) -> Row:
-    """Add the share that `fit_best` loses to the best rival; None if either side is missing."""
-    values = [rival["test"] for rival in row.get("rivals", {}).values() if rival["test"] is not None]
-    loss = round(1 - row["fit_best"]["test"] / max(values), 4) if "fit_best" in row and any(values) else None
-    return {**row, "loss": loss}
 
 
 def _rivals(train: Interactions, test: Interactions, names: Sequence[str], *, seconds: float) -> dict[str, Row]:
@@ -289,7 +275,9 @@ def describe(record: Row) -> list[str]:
     losses = [row["loss"] for row in record["sets"].values() if row["loss"] is not None]
     kept = sum(loss <= TOLERATED for loss in losses)
     what = ", of the processor over its cores" if record.get("clock") == "cpu" else ""
-    longer = f"{record['times'] * record['seconds']:g} s for each rival{what}"
+    theirs = record.get("rivals", {})
+    before = f" measured before, of the {theirs['clock']} clock" if theirs else what
+    longer = f"{theirs.get('seconds', record['times'] * record['seconds']):g} s for each rival{before}"
     return [
         f"NDCG@10 on test data, fit_best within {record['seconds']:g} s, {longer}",
         *(line_of(name, row) for name, row in record["sets"].items()),

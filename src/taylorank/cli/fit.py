@@ -47,9 +47,9 @@ def fit(
     """Find a good model within some seconds and save it.
 
     Part of the data is held out: the last items of each user where times are
-    known. RG2, EASE and a small student of RG2 are tuned on the rest as far as
-    the time allows, and the best is fitted to all data. It prints what was
-    chosen, why, and what to expect. Ctrl-C saves the best model so far.
+    known. RG2, EASE, iALS and a small student of RG2 are tuned on the rest as
+    far as the time allows, and the best is fitted to all data. It prints what
+    was chosen, why, and what to expect. Ctrl-C saves the best model so far.
 
     Example: taylorank fit ratings.csv --min-rating 3 --core 5 --out model.tr
 

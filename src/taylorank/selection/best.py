@@ -13,12 +13,12 @@ from taylorank.models.histories import training_data
 from taylorank.models.recommender import Recommender
 from taylorank.progress import Narrator, narrated
 from taylorank.selection.best_search import BestSearch
+from taylorank.selection.best_tried import SHARE
 from taylorank.selection.hold_out import HeldBack, HoldOut, hold_back
 from taylorank.selection.selected import Candidate, Selection
 from taylorank.selection.study import Budget
 from taylorank.torch_extra import uses_cuda
 
-SHARE = 0.1  # of each user's interactions, held back
 NOTHING_HELD = "held back: nothing, as no user has more than one item"
 
 
@@ -35,9 +35,10 @@ def fit_best(
     """Return the model with the highest `metric` on validation data of those that `seconds` allow, fitted to all data.
 
     A tenth of each user's interactions is held back, and on it are judged the popular items, RG² at every rank,
-    threshold and exponent that time and memory allow, EASE where its inverse can be paid, and a small `Distilled`
-    student of the best RG². The best is fitted to all data. `model.selection_` has the record: what was tried, what
-    was not and why, and what to expect of the model on new data.
+    threshold and exponent that time and memory allow, EASE where its inverse can be paid, iALS where a fit is short,
+    and a small `Distilled` student of the best RG². Where the best are too close to tell apart, they are judged on
+    further parts of the data. The best is fitted to all data. `model.selection_` has the record: what was tried,
+    what was not and why, and what to expect of the model on new data.
 
     Parameters
     ----------

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from taylorank.data import Interactions
-from taylorank.models import Distilled
+from taylorank.models import IALS, Distilled
 from taylorank.models.student_cost import seconds_per_step, steps_of
 from taylorank.selection.spaces import RANKS
-from taylorank.selection.tuning import Tuning
+from taylorank.selection.tuning import FIT_OF_BEST, Tuning
 from taylorank.system import available_memory
 from taylorank.torch_extra import uses_cuda
 
@@ -52,6 +52,14 @@ def ease_costs(data: Interactions, neighbours: Iterable[int], judged: int, *, de
     return costs
 
 
+def ials_seconds(model: IALS, data: Interactions) -> float:
+    """Return the seconds of a fit, from those of one sweep of fewer factors where the data has no more."""
+    short = IALS(**{**model.get_params(), "iterations": 1, "factors": min(model.factors, data.n_users, data.n_items)})
+    began = time.perf_counter()
+    short.fit(data)
+    return model.iterations * (time.perf_counter() - began)
+
+
 def product_rate(size: int = 768) -> float:
     """Return the operations per second of a product of two square matrices in double precision on this machine."""
     square = np.random.default_rng(0).random((size, size))
@@ -88,7 +96,9 @@ def changed(student: Distilled, **parameters: Any) -> Distilled:
 
 
 def fit_of_best(found: Tuning) -> float:
-    """Return the seconds of the fit of the best point of a path, to its first value."""
+    """Return the seconds of the fit of the best point of a path; if it came from a file, those to its first value."""
+    if FIT_OF_BEST in found.parts:
+        return found.parts[FIT_OF_BEST]
     number = next(trial.fit for trial in found.trials if trial.params == found.best)
     return max(trial.seconds for trial in found.trials if trial.fit == number)
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from taylorank.metrics.judged import Values
 from taylorank.models.recommender import Recommender
 from taylorank.selection.selected import Candidate
 
+DOUBT = 1.96  # standard errors of a mean over users
+
 
 @dataclass(eq=False)
 class Found:
-    """A candidate with its model, each user's values, and the seconds to fit it to all data and to judge it."""
+    """A candidate with its model, and the seconds to fit it to all data and to judge it.
+
+    Each of `looks` has the values of all users on one part held back, NaN for those who were not judged.
+    """
 
     candidate: Candidate
     model: Recommender
-    values: Values
+    looks: tuple[Values, ...]
     refit: float
     judging: float
     steps: int | None = None
@@ -23,9 +30,28 @@ class Found:
 
     @property
     def value(self) -> float:
-        """The metric on validation data."""
+        """The metric on validation data: the mean of its values on the parts held back."""
         assert self.candidate.value is not None
-        return self.candidate.value
+        return float(np.mean([self.candidate.value, *self.candidate.further]))
+
+    def ahead_of(self, other: Found) -> Values:
+        """Return each user's mean advantage on the parts that both were judged on."""
+        pairs = zip(self.looks, other.looks, strict=False)
+        differences = np.array([mine - theirs for mine, theirs in pairs])  # (parts, users)
+        judged = ~np.isnan(differences)
+        users = judged.any(axis=0)
+        means: Values = np.nansum(differences[:, users], axis=0) / judged[:, users].sum(axis=0)
+        return means
+
+    def is_clearly_ahead_of(self, other: Found) -> bool:
+        """Whether the mean advantage is beyond what chance makes of equals."""
+        differences = self.ahead_of(other)
+        return bool(differences.mean() > DOUBT * differences.std() / np.sqrt(len(differences)))
+
+    def looked_at(self, values: Values) -> Found:
+        """Return the same with the values of one more part."""
+        further = (*self.candidate.further, float(np.nanmean(values)))
+        return replace(self, candidate=replace(self.candidate, further=further), looks=(*self.looks, values))
 
     def or_better(self, other: Found) -> Found:
         """Return the better of two searches for one model, with the settings and seconds of both."""

@@ -67,7 +67,9 @@ class PathFit:
         try:
             model = self.study.new_model({**self.start, "factors": self.rank})
             self._last = self.study.now
+            began = self._last
             self._fitted = model.fit(self.study.train, callback=lambda _: self._after_pass())
+            self.study.fitting[self.number] = self.study.now - began
         except Exception as error:
             self._failure = error  # every other point would fail in the same way
             raise

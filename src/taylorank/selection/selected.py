@@ -18,7 +18,8 @@ Interval = tuple[float, float]
 class Candidate:
     """One kind of model: its best setting on validation data, or in `note` why it was not tried.
 
-    `settings` is how many were tried, `interval` a bootstrap interval of `value` over users.
+    `settings` is how many were tried, `interval` a bootstrap interval of `value` over users. `further` has the values
+    of that setting on further parts held back, where the first does not tell the best models apart.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Candidate:
     seconds: float = 0.0
     note: str = ""
     unfinished: tuple[str, ...] = ()  # what its share of the seconds did not allow
+    further: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,12 +105,17 @@ class Selection:
         best = self.best
         if best.value is None or best.interval is None:
             return [f"chosen: {best.name}; what it is worth on new data is unknown, as nothing could be held back"]
-        others = sorted((one.value, one.name) for one in self.candidates if one.value is not None and one is not best)
-        why = f"chosen: {best.name}, with the highest {self.metric} on the validation data"
+        others = sorted(
+            (len(one.further), one.value + sum(one.further), one.name)
+            for one in self.candidates
+            if one.value is not None and one is not best
+        )
+        where = f"on average over {1 + len(best.further)} parts held back" if best.further else "on the validation data"
+        why = f"chosen: {best.name}, with the highest {self.metric} {where}"
         if others and self.lead is not None:
             difference, (low, high) = self.lead
             sure = "" if low > 0 else ", so that the two may be equally good"
-            why += f", {difference:.4f} above {others[-1][1]} (95 % interval {low:.4f} to {high:.4f}{sure})"
+            why += f", {difference:.4f} above {others[-1][-1]} (95 % interval {low:.4f} to {high:.4f}{sure})"
         low, high = best.interval
         return [
             why,

@@ -91,6 +91,7 @@ class Study:
     known: dict[Key, Trial] = field(default_factory=dict)  # trials of this run, in their order
     fits: int = 0
     model: Recommender | None = None  # that of the best trial so far, unless it came from the file
+    fitting: dict[int, float] = field(default_factory=dict)  # the number of a fit with a path → its seconds
     judging: float = 0.0  # the longest that a model took to judge on all users, in seconds
     unfinished: list[str] = field(default_factory=list)  # what the budget did not allow
 

@@ -32,6 +32,7 @@ from taylorank.selection.trials import Trial, open_trials
 from taylorank.torch_extra import on_device
 
 DEFAULT_TRIALS = 20
+FIT_OF_BEST = "fit of the best"  # a part of the seconds, of models whose fit has a path
 Status = Literal["complete", "interrupted"]
 
 
@@ -237,7 +238,15 @@ def _searched(study: Study, name: str, cut: list[str]) -> Tuning:
             *cut,
             *budget_lines(study.unfinished, overrun=overrun, seconds=study.budget.seconds),
         ],
-        parts={"search": round(searched - study.budget.began, 3), "last fit": round(ended - searched, 3)},
+        parts={
+            "search": round(searched - study.budget.began, 3),
+            "last fit": round(ended - searched, 3),
+            **(
+                {FIT_OF_BEST: round(study.fitting[best.fit], 3)}
+                if best.fit in study.fitting and best.key not in study.from_file
+                else {}
+            ),
+        },
         steps=best.steps,
         overrun=round(overrun, 3),
         unfinished=study.unfinished,

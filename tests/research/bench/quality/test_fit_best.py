@@ -56,6 +56,18 @@ def test_two_sides_measured_apart_are_joined(tmp_path, record):
     assert json.loads((tmp_path / "both.json").read_text())["sets"]["planted"] == json.loads(json.dumps(joined))
 
 
+def test_rivals_of_another_record_are_taken_as_they_are(tmp_path, record):
+    how = {"only": "fit_best", "quick": True, "rivals_of": str(record[1]), "log_line": lambda _: None}
+    taken = fit_best.run(**how, file=tmp_path / "taken.json")
+    row, other = taken["sets"]["planted"], json.loads(record[1].read_text())
+    assert row["rivals"] == other["sets"]["planted"]["rivals"]
+    assert row["loss"] == fit_best.with_loss(row)["loss"]
+    assert row["loss"] is not None
+    assert taken["rivals"]["seconds"] == other["times"] * other["seconds"]
+    assert "1 s for each rival measured before, of the wall clock" in fit_best.describe(taken)[0]
+    assert fit_best.run(**how, file=tmp_path / "taken.json")["sets"] == json.loads(json.dumps(taken["sets"]))
+
+
 def test_losses_are_counted(record):
     lines = fit_best.describe(record[0])
     assert lines[1].startswith("planted: ")
