@@ -79,13 +79,32 @@ class Evaluation(dict[str, float]):
             raise ParameterError("values per user were not kept", "evaluate with per_user=True")
         return frame_of({"user": self.user_ids, **self.per_user}, library)
 
+    def __str__(self) -> str:
+        """Return a line for each metric, four digits of it, and how many users are behind them.
+
+        >>> users = EvaluatedUsers(evaluated=1200, without_items=0, unknown=0, unknown_items=0)
+        >>> print(Evaluation({"ndcg@10": 0.12344, "recall@10": 0.2}, users=users, intervals={"ndcg@10": (0.11, 0.13)}))
+        ndcg@10    0.1234  0.1100 – 0.1300
+        recall@10  0.2000
+        1,200 users evaluated
+        """
+        width = max((len(row[0]) for row in self._rows()), default=0)
+        lines = [f"{row[0]:<{width}}  {'  '.join(row[1:])}".rstrip() for row in self._rows()]
+        return "\n".join([*lines, self._caption()])
+
     def _repr_html_(self) -> str:
         """Return the means and intervals for notebooks."""
         head = ["metric", "mean", *(["interval"] if self.intervals else [])]
+        return html_table(head, self._rows(), caption=self._caption())
+
+    def _rows(self) -> list[list[str]]:
+        """Return name and mean of each metric, and its interval or nothing where some have one."""
         rows = []
         for name, value in self.items():
             low, high = self.intervals.get(name, (None, None))
-            rows.append(
-                [name, f"{value:.4f}", *([f"{low:.4f} – {high:.4f}" if low is not None else ""] * (len(head) - 2))]
-            )
-        return html_table(head, rows, caption=f"{self.users.evaluated:,} users evaluated")
+            interval = f"{low:.4f} – {high:.4f}" if low is not None else ""
+            rows.append([name, f"{value:.4f}", *([interval] if self.intervals else [])])
+        return rows
+
+    def _caption(self) -> str:
+        return f"{self.users.evaluated:,} users evaluated"
