@@ -145,24 +145,17 @@ def _kind(row: Row) -> str:
 
 
 def times_text(parts: Mapping[str, Row]) -> str:
-    """Return the seconds of the last fits."""
+    """Return the seconds of fits alone on the machine, the median and the first of three."""
     rows = []
     for name in PUBLISHED:
-        runs = _of(parts, "public", name)
-        for model in ("student 64", "student 128"):
-            fits = [run["models"][model]["fit_s"] for run in runs if model in run["models"]]
-            if fits:
-                teacher = runs[0]["models"]["teacher"]["refit_s"]
-                steps = runs[0]["best"]["steps"]
-                row = [
-                    name.capitalize(),
-                    _name(model),
-                    f"{steps:,}",
-                    f"{teacher:.1f}",
-                    f"{statistics.median(fits):.1f}",
-                ]
-                rows.append(row)
-    return _table(["set", "", "steps", "teacher, s", "student, s"], rows) + "\n"
+        part = parts.get(f"times/{name}/0")
+        for model in ("teacher", "student 64", "student 128") if part else ():
+            steps = "–" if model == "teacher" else f"{part['settings']['steps']:,}"
+            label = f"teacher, K = {part['settings']['teacher__factors']:,}" if model == "teacher" else _name(model)
+            rows.append(
+                [name.capitalize(), label, steps, f"{statistics.median(part[model]):.1f}", f"{part[model][0]:.1f}"]
+            )
+    return _table(["set", "", "steps", "seconds", "the first of three"], rows) + "\n"
 
 
 TEXTS: dict[str, Callable[[Mapping[str, Row]], str]] = {
