@@ -45,7 +45,7 @@ USERS: Grid = {"learning_rate": [0.005], "epochs": [60], "batch_size": [256]}  #
 GRAPH: Grid = {"learning_rate": [0.01], "epochs": [60], "batch_size": [512]}
 PAIRS: Grid = {"learning_rate": [0.01], "epochs": [20], "batch_size": [8192], "negatives": [256], "temperature": [2.0]}
 BATCH: Grid = {"learning_rate": [0.001], "regularization": [1e-5], "epochs": [40], "batch_size": [2048]}
-AS_PUBLISHED = {"layers": 1, "std": 0.0075, "ranks_by": "dot"}
+AS_PUBLISHED: dict[str, Any] = {"layers": 1, "std": 0.0075, "ranks_by": "dot"}
 ROWS: dict[str, Grid] = {
     IN_BATCH: {
         **BATCH,
@@ -108,7 +108,7 @@ def run(
     if file is not None and file.exists():
         record["rows"] = json.loads(file.read_text(encoding="utf-8"))["rows"]
     ends = time.time() + seconds
-    more: Row = {**({} if epochs is None else {"epochs": [epochs]}), "device": [device]}
+    more: Grid = {**({} if epochs is None else {"epochs": [epochs]}), "device": [device]}
     missing = [name for name in rows.split(",") if name not in record["rows"]]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         waiting = {
