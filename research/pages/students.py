@@ -149,7 +149,9 @@ def times_text(parts: Mapping[str, Row]) -> str:
     rows = []
     for name in PUBLISHED:
         part = parts.get(f"times/{name}/0")
-        for model in ("teacher", "student 64", "student 128") if part else ():
+        if part is None:
+            continue
+        for model in ("teacher", "student 64", "student 128"):
             steps = "–" if model == "teacher" else f"{part['settings']['steps']:,}"
             label = f"teacher, K = {part['settings']['teacher__factors']:,}" if model == "teacher" else _name(model)
             rows.append(
