@@ -260,10 +260,10 @@ def test_an_extension_that_is_cut_off_loses_no_interval(data, tmp_path):
 def test_the_record_names_the_commit(data, tmp_path, monkeypatch):
     path = tmp_path / "c.json"
     for commit in ("a" * 40, "a" * 40, "b" * 40):
-        monkeypatch.setattr("taylorank.selection.comparing.source_commit", lambda commit=commit: commit)
+        monkeypatch.setattr("taylorank.selection.comparison_record.source_commit", lambda commit=commit: commit)
         found = compare(data, ["popularity"], seeds=(0,), trials=0, file=path)
     assert found.record["commit"] == f"{'a' * 40}, {'b' * 40}"  # gone on from at another commit
-    monkeypatch.setattr("taylorank.selection.comparing.source_commit", lambda: None)
+    monkeypatch.setattr("taylorank.selection.comparison_record.source_commit", lambda: None)
     assert "commit" not in compare(data, ["popularity"], seeds=(0,), trials=0).record
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import CSR, Ids, Interactions
-from taylorank.models.rg import RG2, RGFamily
+from taylorank.models.rg import RG2
+from taylorank.models.rg_family import RGFamily
 from taylorank.ranking.rows import select_entries
 
 Singles = NDArray[np.float32]

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import taylorank
 from taylorank.data import Interactions
-from taylorank.data.describe import describe
 from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
-from taylorank.machine import describe_machine, source_commit
-from taylorank.models.parameters import OF_THE_MACHINE
-from taylorank.models.training_record import TrainingRecord
 from taylorank.progress import Show, narrated, report
 from taylorank.ranking import Rankable
 from taylorank.ranking.protocols import EvaluationProtocol, Prepared
 from taylorank.ranking.protocols import protocol as protocol_named
-from taylorank.report.record import SCHEMA, VERSION, Record, as_it_was_written, plain, save_record
+from taylorank.report.record import Record, as_it_was_written, plain, save_record
 from taylorank.selection.comparison import Comparison
+from taylorank.selection.comparison_record import Data, add_run, has_run, new_record, resumed, training_part
 from taylorank.selection.contenders import Contender, Models, contenders
-from taylorank.selection.one_run import POPULARITY_CUTOFF, Plan, Run, make_plan, run_one, tested
-from taylorank.selection.per_user import PerUser, Place, kept_path, load_per_user, running_path, save_per_user
+from taylorank.selection.one_run import Plan, Run, make_plan, run_one, tested
+from taylorank.selection.per_user import PerUser, Place, kept_path, running_path, save_per_user
 from taylorank.selection.spaces import cut_lines
 from taylorank.selection.summary import summarise
 from taylorank.torch_extra import on_device
-
-Data = Interactions | tuple[Interactions, Interactions]
 
 
 @dataclass(frozen=True)
@@ -107,13 +99,13 @@ def compare(
     """
     evaluation = protocol_named(protocol) if isinstance(protocol, str) else protocol
     entries = [replace(one, estimator=on_device(one.estimator, device)) for one in contenders(models, spaces)]
-    n_items = _training_part(data).n_items
+    n_items = training_part(data).n_items
     plan = make_plan(evaluation, metrics=metrics, k=k, trials=trials, seconds=seconds, n_items=n_items)
-    record = _new_record(data, entries, evaluation, plan, _checked_seeds(seeds), name=name, command=command)
-    values = _resumed(record, file)
+    record = new_record(data, entries, evaluation, plan, _checked_seeds(seeds), name=name, command=command)
+    values = resumed(record, file)
     with narrated("comparing", progress):
         for seed in record["settings"]["seeds"]:
-            missing = [one for one in entries if not _has_run(record, one.name, seed)]
+            missing = [one for one in entries if not has_run(record, one.name, seed)]
             if missing:
                 parts = evaluation.prepare(data, seed)
             for one in missing:
@@ -149,7 +141,7 @@ def _run_and_save(
     if found is not None:
         values[contender.name, seed] = found
     _note_cut_rank(record, contender, parts)
-    _add_run(record, run)
+    add_run(record, run)
     if file is not None and journal is not None:
         save_per_user(values, running_path(file), record)  # before the record, which marks the run as done
         save_record(record, file)
@@ -194,7 +186,7 @@ def compare_fitted(
     evaluation = protocol_named("papers")
     entries = [Contender(one, one, model, {}) for one, model in fitted.items()]
     plan = make_plan(evaluation, metrics=metrics, k=10, trials=0, seconds=None, n_items=data.n_items)
-    record = _new_record(data, entries, evaluation, plan, _checked_seeds([random_state]), name=name, command=command)
+    record = new_record(data, entries, evaluation, plan, _checked_seeds([random_state]), name=name, command=command)
     record["budget"] |= {"says": "the models came fitted", "fit_means": "seconds of fitting and choosing"}
     record["notes"] = list(notes)
     parts, values = evaluation.prepare(data, random_state), {}
@@ -203,54 +195,8 @@ def compare_fitted(
         run: Run = {"model": one, "seed": random_state, "error": None, "tuning": None, "peak_memory_bytes": None}
         run |= {"params": dict((params or {}).get(one, {})), "fit_seconds": (seconds or {}).get(one)}
         measured, values[one, random_state] = tested(model, parts, plan)
-        _add_run(record, plain(run | measured))
+        add_run(record, plain(run | measured))
     return Comparison({**record, "summary": summarise(record, values)}, values)
-
-
-def _new_record(
-    data: Data,
-    entries: list[Contender],
-    evaluation: EvaluationProtocol,
-    plan: Plan,
-    seeds: list[int],
-    *,
-    name: str | None,
-    command: str | None,
-) -> Record:
-    """Return a record without runs."""
-    commit = source_commit()
-    record: Record = plain(
-        {
-            "schema": SCHEMA,
-            "version": VERSION,
-            "written": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "taylorank": taylorank.__version__,
-            **({} if commit is None else {"commit": commit}),
-            "command": command,
-            "machine": describe_machine(),
-            "data": {"name": name, **asdict(describe(_training_part(data)))},
-            "protocol": {
-                "name": evaluation.name,
-                "says": " ".join((type(evaluation).__doc__ or "").partition("\n\n")[0].split()),
-            },
-            "settings": {
-                "metrics": plan.metrics,
-                "primary": plan.primary,
-                "seeds": seeds,
-                "popularity_cutoff": POPULARITY_CUTOFF,
-                "fingerprint": data_fingerprint(data),
-            },
-            "budget": {"trials": plan.trials, "seconds": plan.seconds},
-            "models": {one.name: one.described() for one in entries},
-            "runs": [],
-            "summary": {"seeds": [], "users": 0, "best": {}, "models": {}},
-        }
-    )
-    return record
-
-
-def _training_part(data: Data) -> Interactions:
-    return data if isinstance(data, Interactions) else data[0]
 
 
 def _checked_seeds(seeds: Sequence[int]) -> list[int]:
@@ -259,71 +205,6 @@ def _checked_seeds(seeds: Sequence[int]) -> list[int]:
     if not given or len(set(given)) != len(given) or any(int(seed) != seed or seed < 0 for seed in given):
         raise ParameterError(f"seeds={seeds!r}", "give different whole numbers ≥ 0, such as (0, 1, 2)")
     return [int(seed) for seed in given]
-
-
-def data_fingerprint(data: Data) -> str:
-    """Return a short text that differs for different pairs, strengths, ids or times."""
-    found = hashlib.sha256()
-    for part in [data] if isinstance(data, Interactions) else data:
-        found.update(TrainingRecord(part).fingerprint.encode())
-        for ids in (part.user_ids, part.item_ids):
-            found.update("\n".join(map(str, ids.tolist())).encode())
-        found.update(b"" if part.timestamps is None else np.ascontiguousarray(part.timestamps).tobytes())
-    return found.hexdigest()[:16]
-
-
-def _same_model(old: Mapping[str, Any], new: Mapping[str, Any] | None) -> bool:
-    """Whether a model of a record is the one of now; a parameter that it did not have yet does not count."""
-    if new is None or {**old, "params": None} != {**new, "params": None}:
-        return False
-    params = {name: value for name, value in old["params"].items() if name not in OF_THE_MACHINE}
-    return all(new["params"].get(name) == value for name, value in params.items())
-
-
-def _resumed(record: Record, file: Place | None) -> PerUser:
-    """Take over what an earlier run left in the file, each user's values too if they are still there.
-
-    A file that belongs to another comparison is refused. The earlier summary stays until there is a new one.
-    """
-    if file is None or not Path(file).exists():
-        return {}
-    with as_it_was_written(file):
-        return _taken_over(record, file)
-
-
-def _taken_over(record: Record, file: Place) -> PerUser:
-    found = Comparison.load(file)
-    old = found.record
-    same = ("metrics", "primary", "popularity_cutoff", "fingerprint")
-    differs = [key for key in same if old["settings"].get(key) != record["settings"][key]]
-    differs += [key for key in ("protocol", "budget") if old.get(key) != record[key]]
-    facts = ("cpu", "cores")  # seconds of two machines do not compare
-    differs += ["machine"] if any(old["machine"].get(one) != record["machine"][one] for one in facts) else []
-    differs += ["seeds"] if not set(old["settings"]["seeds"]) <= set(record["settings"]["seeds"]) else []
-    differs += [
-        f"model {one}" for one, facts in old["models"].items() if not _same_model(facts, record["models"].get(one))
-    ]
-    if differs:
-        which = f"{', '.join(differs)} {'differ' if len(differs) > 1 else 'differs'}"
-        raise ParameterError(f"{os.fspath(file)} holds another comparison ({which})", "give another file")
-    commits = [one["commit"] for one in (old, record) if "commit" in one]
-    record |= {"commit": ", ".join(dict.fromkeys(commits))} if commits else {}
-    record["runs"] = [run for run in old["runs"] if not run["error"]]
-    record["command"] = record["command"] or old["command"]
-    record |= {part: old[part] for part in ("written", "machine", "summary", "notes") if part in old}
-    return load_per_user(running_path(file), old) or found.per_user
-
-
-def _has_run(record: Record, name: str, seed: int) -> bool:
-    return any((run["model"], run["seed"]) == (name, seed) for run in record["runs"])
-
-
-def _add_run(record: Record, run: Run) -> None:
-    """Add a run in its place, by seed and by model."""
-    seeds, names = record["settings"]["seeds"], list(record["models"])
-    record["runs"] = sorted(
-        [*record["runs"], run], key=lambda one: (seeds.index(one["seed"]), names.index(one["model"]))
-    )
 
 
 def _stages(

@@ -20,7 +20,7 @@ from taylorank.deprecation import renamed
 from taylorank.errors import DataError
 from taylorank.models.histories import over_items
 from taylorank.models.logits import Logits, logits_of
-from taylorank.models.rg import RGFamily
+from taylorank.models.rg_family import RGFamily
 from taylorank.objectives import RG
 from taylorank.ranking.masks import seen_parts
 from taylorank.ranking.ranker import ranker_of
