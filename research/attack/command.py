@@ -11,7 +11,7 @@ from cyclopts import App, Parameter, validators
 from rich.console import Console
 
 from research.attack import ATTACKS
-from research.attack.trial import OUTCOMES, run_attack
+from research.attack.trial import OUTCOMES, Tally, run_attack
 from research.output import provenance, write_json
 from taylorank.checks import check_name
 from taylorank.cli.options import command_line, whole
@@ -30,6 +30,9 @@ def attack(
     /,
     *,
     minutes: Annotated[float, Parameter(help="Time for all of them.", validator=validators.Number(gt=0))] = 2.0,
+    until: Annotated[
+        int | None, Parameter(help="End sooner: when each thing that an attack counts was done so often.")
+    ] = None,
     seed: Annotated[int, Parameter(help="Seed of the first case; those of the others follow.", converter=whole)] = 0,
     json: Annotated[Path | None, Parameter(help="File for the figures; those of other attacks in it stay.")] = None,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
@@ -46,12 +49,16 @@ def attack(
     faults, made = 0, provenance(command_line())  # of what runs: the record itself changes the tree
     with nullcontext() if json is None else output_file(json):
         for name in chosen:
+
+            def keep(tally: Tally, name: str = name) -> None:
+                if json is not None:
+                    write_json(json, _with(json, name, made, tally.record()))
+
             seconds = 60 * minutes * SHARES.get(name, 1) / parts
-            found = run_attack(name, seconds=seconds, first_seed=seed).record()
-            faults += len(found["faults"])
-            _show(name, found, console)
-            if json is not None:
-                write_json(json, _with(json, name, made, found))
+            tally = run_attack(name, seconds=seconds, first_seed=seed, until=until, so_far=keep)
+            keep(tally)
+            faults += len(tally.faults)
+            _show(name, tally.record(), console)
     if faults:
         raise TaylorankError(f"{faults} faults were found", "the seeds make them again: --seed N --minutes 0.1")
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from research.attack import Difference, Hang, Seen
 
-KILLS = 4  # in one folder, before the fit is run to its end
+KILLS = 10  # in one folder, before the fit is run to its end
 LONGEST = 240.0  # seconds of one run
+ROOT = Path(__file__).parents[2]  # where `research` is found
 # Java starts in a part of the time: the classes that it loads are kept from one start to the next, and compiled once.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:disable"
 _known: dict[str, tuple[float, str]] = {}  # seconds and digest of an undisturbed fit
@@ -51,14 +52,24 @@ def _undisturbed(folder: Path) -> tuple[float, str]:
 def _started(place: Path) -> subprocess.Popen[str]:
     place.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "research.attack.driver_fit", str(place)]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
-    )
+    with _log(place).open("w") as log:
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True, cwd=ROOT
+        )
     assert process.stdout is not None
     if process.stdout.readline().strip() != "begins":
         os.killpg(process.pid, signal.SIGKILL)
-        raise Difference(f"a fit on Spark did not begin, exit code {process.wait()}")
+        raise Difference(f"a fit on Spark did not begin, exit code {process.wait()}: {_last_words(place)}")
     return process
+
+
+def _log(place: Path) -> Path:
+    return place.with_suffix(".log")
+
+
+def _last_words(place: Path) -> str:
+    """Return the end of what the last process said, in one line."""
+    return " ".join(_log(place).read_text(errors="replace")[-300:].split())
 
 
 def _killed(place: Path, after: float, digest: str, *, alone: bool) -> int:
@@ -70,7 +81,7 @@ def _killed(place: Path, after: float, digest: str, *, alone: bool) -> int:
         (os.kill if alone else os.killpg)(process.pid, signal.SIGKILL)
         process.wait()  # and not for Java, which may be there still when the next one begins
         return 1
-    if _judged(process, said)[1] != digest:
+    if _judged(process, said, place)[1] != digest:
         raise Difference("a fit that ended before it was killed gives other lists")
     return 0
 
@@ -83,12 +94,12 @@ def _whole(place: Path) -> tuple[float, str]:
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         raise Hang(f"a fit on Spark had not ended after {time.monotonic() - began:.0f} s") from None
-    return _judged(process, said)
+    return _judged(process, said, place)
 
 
-def _judged(process: subprocess.Popen[str], said: str) -> tuple[float, str]:
+def _judged(process: subprocess.Popen[str], said: str, place: Path) -> tuple[float, str]:
     """Return seconds and digest of a fit that has ended."""
     words = dict(line.split() for line in said.splitlines() if line.count(" ") == 1)
     if process.returncode or "digest" not in words:
-        raise Difference(f"a fit on Spark failed, exit code {process.returncode}")
+        raise Difference(f"a fit on Spark failed, exit code {process.returncode}: {_last_words(place)}")
     return float(words["seconds"]), words["digest"]

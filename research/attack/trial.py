@@ -10,6 +10,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -19,8 +20,10 @@ from research.attack import Fault, Seen
 from taylorank.errors import TaylorankError, in_one_line
 
 SECONDS_OF_A_CASE = 60.0
-SECONDS_OF = {"driver": 900.0}  # where it is not that: such a case starts Java seven times
+SECONDS_OF = {"driver": 900.0}  # where it is not that: such a case starts Java a dozen times
 SLICE = 0.5
+SECONDS_BETWEEN = 60.0  # reports on the figures so far
+FEWEST = 20  # cases, before what they count is taken for all that is counted
 MEMORY = 6 << 30  # bytes of data, which what is only reserved does not count in
 FAULTS = ("crash", "hang", "exception", "difference")
 OUTCOMES = ("result", "refused", "skipped", *FAULTS)
@@ -47,6 +50,12 @@ class Tally:
         if seen.outcome in FAULTS:
             self.faults.append({"seed": seed, "fault": seen.outcome, "what": what})
 
+    def has_all(self, until: int | None) -> bool:
+        """Whether each part was counted `until` times."""
+        if until is None or self.counts.total() < FEWEST:
+            return False
+        return bool(self.parts) and min(self.parts.values()) >= until
+
     def record(self) -> dict[str, Any]:
         """Return the tally, ready for JSON."""
         counts = {name: self.counts[name] for name in OUTCOMES}
@@ -55,12 +64,26 @@ class Tally:
         return {**record, **{name: value for name, value in more.items() if value}, "faults": self.faults}
 
 
-def run_attack(name: str, *, seconds: float, first_seed: int = 0, most: int | None = None) -> Tally:
-    """Try cases of the attack until the time is over, or `most` of them."""
-    tally, seed = Tally(), first_seed
+def run_attack(
+    name: str,
+    *,
+    seconds: float,
+    first_seed: int = 0,
+    most: int | None = None,
+    until: int | None = None,
+    so_far: Callable[[Tally], object] = lambda _: None,
+) -> Tally:
+    """Try cases of the attack until the time is over, or `most` of them, or until all that it counts is at `until`.
+
+    `so_far` is given the figures once in a minute, so that an attack of hours can be interrupted.
+    """
+    tally, seed, told = Tally(), first_seed, time.monotonic()
     worker: Worker | None = None
     try:
-        while tally.seconds < seconds and (most is None or seed - first_seed < most):
+        while tally.seconds < seconds and (most is None or seed - first_seed < most) and not tally.has_all(until):
+            if time.monotonic() - told > SECONDS_BETWEEN:
+                told = time.monotonic()
+                so_far(tally)
             began = time.monotonic()
             worker = worker or Worker(name)
             seen, what = worker.tried(seed)
