@@ -14,8 +14,8 @@ from taylorank.progress import Show
 from taylorank.registry import MODELS
 from taylorank.report.record import Record
 from taylorank.selection import CompareProgress, Comparison, compare
-from taylorank.selection.comparison_record import Data
 from taylorank.selection.comparison import join_comparisons
+from taylorank.selection.comparison_record import Data
 from taylorank.selection.contenders import contenders
 from taylorank.training.composition import is_composition
 
