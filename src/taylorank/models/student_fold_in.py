@@ -26,7 +26,7 @@ from taylorank.ranking.rows import take_rows
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
 STEPS = 12
-BLOCK_USERS = 256  # folded in at a time, each with a K × K matrix
+BLOCK_USERS = 64  # folded in at a time, each with a K × K matrix and the vectors of its list
 NEAR = 1e-3  # length of the gradient along the sphere, times T, at which a user is done
 LONGEST = 0.5  # step, on a sphere of radius 1
 LEAST_FOR_THREADS = 1 << 23  # numbers of a pass; a smaller one is over before threads are there
@@ -68,11 +68,11 @@ class StudentFoldIn:
     def _solved(self, lists: CSR) -> Doubles:
         """Newton steps of all rows together; a row that is near its minimum rests."""
         wanted = gather_sum(lists, self.items).astype(np.float64)  # Σ_y π_y v_y, (B, K)
-        own = wanted - self._centre  # what distinguishes the user
-        best = _unit(np.where(np.abs(own).max(axis=1, keepdims=True) > NEAR, own, wanted))
-        listed = [lists.indices[lists.indptr[x] : lists.indptr[x + 1]] for x in range(len(best))]
-        for x, items in enumerate(listed):
-            best[x] = self._begun(best[x], wanted[x], items)
+        apart = wanted - self._centre  # what distinguishes the user
+        best = _unit(np.where(np.abs(apart).max(axis=1, keepdims=True) > NEAR, apart, wanted))
+        listed = [self._listed(lists.indices[lists.indptr[x] : lists.indptr[x + 1]]) for x in range(len(best))]
+        for x, own in enumerate(listed):
+            best[x] = self._begun(best[x], wanted[x], own)
         now = self._measured(best, wanted)
         step, scale = np.zeros_like(best), np.ones((len(best), 1))
         squares = np.zeros((*best.shape, best.shape[1]))
@@ -97,11 +97,16 @@ class StudentFoldIn:
             stale[moved] = np.linalg.norm(now.slope[moved], axis=1) > ENOUGH * length[moved]
         return best
 
-    def _begun(self, u: Doubles, wanted: Doubles, listed: NDArray[np.int32]) -> Doubles:
+    def _listed(self, items: NDArray[np.int32]) -> _Listed:
+        is_listed = np.zeros(len(self.items), dtype=bool)
+        is_listed[items] = True
+        return _Listed(self.items[items], self.biases[items], np.flatnonzero(is_listed[self._sample[0]]))
+
+    def _begun(self, u: Doubles, wanted: Doubles, listed: _Listed) -> Doubles:
         """Where to begin: steps on the sample alone, which cost no pass over all items."""
         for _ in range(STEPS_BEFORE):
             of_list, of_sample = self._shares(u, listed, None)
-            mean = of_list @ self.items[listed] + of_sample @ self._sample[1]
+            mean = of_list @ listed.items + of_sample @ self._sample[1]
             gradient = (mean.astype(np.float64) - wanted) / self.temperature
             across = float(gradient @ u)
             square = self._square(listed, of_list, of_sample) - np.outer(mean, mean)
@@ -124,34 +129,32 @@ class StudentFoldIn:
         across = np.einsum("xk,xk->x", gradient, u)
         return _Point(logs - aimed, gradient - across[:, None] * u, across, logs, means)
 
-    def _curvature(self, u: Doubles, listed: NDArray[np.int32], log_total: float, mean: Doubles) -> Doubles:
+    def _curvature(self, u: Doubles, listed: _Listed, log_total: float, mean: Doubles) -> Doubles:
         """Cov(v) / T² with p and the mean as they are, and what p has outside the list as the sample has it."""
         of_list, of_sample = self._shares(u, listed, log_total)
         second, rest = self._square(listed, of_list, of_sample), float(of_sample.sum())
         if rest > 0:  # put the mean of the sample where that of the rest is
-            first, right = of_sample @ self._sample[1], mean - of_list @ self.items[listed]
+            first, right = of_sample @ self._sample[1], mean - of_list @ listed.items
             second += (np.outer(right, right) - np.outer(first, first)) / rest
         curvature: Doubles = (second - np.outer(mean, mean)) / self.temperature**2
         return curvature
 
-    def _shares(self, u: Doubles, listed: NDArray[np.int32], log_total: float | None) -> tuple[Singles, Singles]:
+    def _shares(self, u: Doubles, listed: _Listed, log_total: float | None) -> tuple[Singles, Singles]:
         """p of the list and of the sample, 1 together; without log Σ e^s as the two have it."""
         aim = (u / self.temperature).astype(np.float32)
-        sample, v, offsets = self._sample
-        own, others = self.items[listed] @ aim + self.biases[listed], v @ aim + offsets
+        _, v, offsets = self._sample
+        own, others = listed.items @ aim + listed.biases, v @ aim + offsets
         most = max(float(own.max()), float(others.max())) if log_total is None else log_total
         of_list, of_sample = (np.exp(np.minimum(part - np.float32(most), 0.0)) for part in (own, others))
-        is_listed = np.zeros(len(self.items), dtype=bool)
-        is_listed[listed] = True
-        of_sample[is_listed[sample]] = 0.0
+        of_sample[listed.in_sample] = 0.0
         first, second = float(of_list.sum()), float(of_sample.sum())
         if log_total is None:
             return of_list / (first + second), of_sample / (first + second)
         return of_list, of_sample * (max(1.0 - first, 0.0) / second if second > 0 else 0.0)
 
-    def _square(self, listed: NDArray[np.int32], of_list: Singles, of_sample: Singles) -> Doubles:
+    def _square(self, listed: _Listed, of_list: Singles, of_sample: Singles) -> Doubles:
         """Σ p v vᵀ."""
-        own, others = self.items[listed] * np.sqrt(of_list)[:, None], self._sample[1] * np.sqrt(of_sample)[:, None]
+        own, others = listed.items * np.sqrt(of_list)[:, None], self._sample[1] * np.sqrt(of_sample)[:, None]
         square: Doubles = gram(own, num_threads=1) + gram(others, num_threads=1)
         return square
 
@@ -181,6 +184,15 @@ def _newton(H: Doubles, u: Doubles, slope: Doubles, across: float) -> Doubles:
     d, n = np.linalg.solve(H, np.stack((slope, u), axis=1)).T
     step: Doubles = n * (u @ d) / (u @ n) - d
     return step * (LONGEST / max(float(np.linalg.norm(step)), LONGEST))
+
+
+@dataclass(frozen=True, eq=False)
+class _Listed:
+    """The items of a user's list."""
+
+    items: Singles  # v
+    biases: Singles
+    in_sample: NDArray[np.int64]  # places in the sample that are listed, too
 
 
 @dataclass(frozen=True, eq=False)
