@@ -37,7 +37,7 @@ def place(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_it_names_a_device(place, capsys, monkeypatch, name):
     devices = []
-    for module in ("rg", "recommender"):
+    for module in ("rg_family", "recommender"):
         monkeypatch.setattr(f"taylorank.models.{module}.torch_device", lambda device: devices.append(device))
     assert run(*COMMANDS[name], "--device", "cpu") == 0
     assert set(devices) == {"cpu"}
