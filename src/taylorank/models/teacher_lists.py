@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
-from taylorank.kernels import screened, top_k, top_k_scores
+from taylorank.kernels import nonzero_scores, screened, top_k, top_k_scores
 from taylorank.ranking import Ranker, Vectors
 from taylorank.ranking.ranker import Best, Positions
 
+Singles = NDArray[np.float32]
 Part = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], int]
 BLOCK_USERS = 4096  # whose lists are made at a time
 BLOCK_CELLS = 1 << 24  # scores held at a time, of teachers without vectors
@@ -101,10 +102,21 @@ def _by_vectors(ranker: Ranker, vectors: Vectors) -> Callable[[Positions, int], 
     def best_of(users: Positions, top: int) -> Best:
         rows = vectors.rows(users)[:, live]
         few = screened(rows, items, k=top, allowed=ranker.rankable, **lines)
+        if len(rows) == 1 and few is not None and few is not ranker.rankable:
+            return _of_few(rows, items.factors, np.flatnonzero(few), top, **lines)
         threads = None if few is ranker.rankable else 1
         return top_k(rows, items, k=top, allowed=few, num_threads=threads, **lines)
 
     return best_of
+
+
+def _of_few(row: Singles, items: Singles, few: Positions, top: int, *, scales: Any, offsets: Any) -> Best:
+    """The best of a few items for one user, without laying these out: there is no second user to gain by it."""
+    pairs = CSR(np.array([0, len(few)]), few.astype(np.int32), None, len(items))
+    scores = nonzero_scores(pairs, row, item_factors=items, num_threads=1)
+    scores = scores if scales is None else scores * scales[few]
+    places, best = top_k_scores((scores if offsets is None else scores + offsets[few])[None], top)
+    return np.where(places >= 0, few[places], -1), best
 
 
 def _by_scores(ranker: Ranker, users: Positions, top: int) -> Best:
