@@ -37,7 +37,7 @@ def on_device(request, monkeypatch):
     """A function that makes models compute with tensors, or not."""
 
     def switch(on):
-        for module in ("rg", "weighted", "recommender", "item_based", "ease"):
+        for module in ("rg_family", "weighted", "recommender", "item_based", "ease"):
             monkeypatch.setattr(f"taylorank.models.{module}.torch_device", lambda _: request.param if on else None)
 
     return switch

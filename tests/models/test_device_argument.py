@@ -25,7 +25,7 @@ def parts():
 def asked(monkeypatch):
     """The devices that models were told to compute on; they use the CPU."""
     devices = []
-    for module in ("rg", "recommender", "item_based", "ease", "weighted"):
+    for module in ("rg_family", "recommender", "item_based", "ease", "weighted"):
         monkeypatch.setattr(f"taylorank.models.{module}.torch_device", lambda device: devices.append(device))
     return devices
 
