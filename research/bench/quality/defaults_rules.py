@@ -4,7 +4,9 @@ Each set is the training part of `fit-best`, and a tenth of each user's interact
 test data is touched. One fit for each pair (γ, ρ), of the default rank, up to `--most`; its path over the threshold
 τ/σ₁, each point with discounts δ of popularity, NDCG@10 of a sample of users among the 300 items that the present
 default ranks best for each. A rule is (γ, ρ, δ) and a threshold min(a √(M/n) + b √(N/n), c), interpolated between
-those that were measured; the present default is one of them. A rule's score is the mean over sets of its NDCG relative
+those that were measured; the present default is one of them. Another kind of rule reads the threshold off the data: c
+times the second singular value, over σ₁, of the same data with the items shuffled among the interactions, where nothing
+but noise is left. A rule's score is the mean over sets of its NDCG relative
 to the best setting of the set. For each set the rule with the highest score on the others is measured on it
 ("left out"): what a set gains by a rule that it had no say in. The file keeps each set as soon as it is done.
 
@@ -32,6 +34,7 @@ from taylorank.models import RG2
 from taylorank.models.rg_parameters import default_penalty, default_rank
 from taylorank.ranking import Shortlist
 from taylorank.selection import hold_back
+from taylorank.solvers import solve_spectral
 
 DEFAULT = (0.7, 1.4)
 PAIRS = (DEFAULT, (0.8, 1.4), (0.6, 1.4), (0.7, 1.7), (0.8, 1.7), (0.7, 2.0), (0.8, 2.0))
@@ -40,9 +43,10 @@ DISCOUNTS = (0.0, 0.1, 0.2, 0.3)
 OF_USERS = OF_ITEMS = tuple(round(0.1 * step, 1) for step in range(2, 13))  # a and b
 LIMITS = (0.3, 0.4, 0.5)  # c
 PRESENT = (0.7, 0.7, 0.4)  # a, b, c
+OF_SHUFFLED = tuple(round(0.025 * step, 3) for step in range(12, 37))  # c of the other kind, 0.3 to 0.9
 USERS, LISTED = 1000, 300
 Row = dict[str, Any]
-Rule = tuple[float, ...]  # γ, ρ, δ, a, b, c
+Rule = tuple[float, ...]  # γ, ρ, δ, then a, b, c or one number, of shuffled data
 
 
 def run(
@@ -69,14 +73,15 @@ def run(
     if file is not None and file.exists():
         record["sets"] = json.loads(file.read_text(encoding="utf-8"))["sets"]
     for name in ["planted"] if quick else sets.split(","):
-        if name in record["sets"]:
+        if "shuffled" in record["sets"].get(name, {}):
             continue
         try:
             train = parts_of(name)[0]
         except DataError as error:
             log_line(f"{name}: left out, {in_one_line(error)}")
             continue
-        record["sets"][name] = measure(train, most)
+        row = record["sets"].get(name) or measure(train, most)
+        record["sets"][name] = row | {"shuffled": shuffled_shares(hold_back(train).train)}
         log_line(f"{name}: best {max(record['sets'][name]['ndcg@10'].values()):.4f}")
         if file is not None:
             write_json(file, {**provenance(command), **record, "rules": rules(record["sets"])})
@@ -101,24 +106,42 @@ def measure(data: Interactions, most: int) -> Row:
     return {"size": size, "rank": rank, "default": default, "held back": held.kind, "ndcg@10": values}
 
 
+def shuffled_shares(data: Interactions) -> dict[str, float]:
+    """Return σ₂ of shuffled data over σ₁ of the data, keyed "γ ρ"; a pair that is drawn twice counts once."""
+    items = np.random.default_rng(0).permutation(data.by_user.indices).astype(np.int64)
+    pairs = np.unique(data.by_user.row_of_entry().astype(np.int64) * data.n_items + items)
+    noise = Interactions.from_arrays(data.users.values[pairs // data.n_items], data.items.values[pairs % data.n_items])
+    shares = {}
+    for gamma, rho in PAIRS:
+        how: Row = {"proposal_exponent": gamma, "context_exponent": rho, "tolerance": 2e-2}
+        own, other = (solve_spectral(RG2(2, **how)._objective(part), 2, tolerance=2e-2) for part in (data, noise))
+        shares[f"{gamma:g} {rho:g}"] = round(float(other.svd.values[1] / own.largest), 4)
+    return shares
+
+
 def rules(sets: dict[str, Row]) -> Row:
     """Return the present default and the best rules, with δ and without, and what each gives sets left out."""
     every = [
         (*pair, discount, a, b, c)
         for pair, discount, a, b, c in itertools.product(PAIRS, DISCOUNTS, OF_USERS, OF_ITEMS, LIMITS)
     ]
+    every += [(*pair, discount, c) for pair, discount, c in itertools.product(PAIRS, DISCOUNTS, OF_SHUFFLED)]
     shares = np.array([relative(row, every) for row in sets.values()])  # (sets, rules)
     plain = np.array([rule[2] == 0 for rule in every])
-    tied = np.array([rule[3] == rule[4] for rule in every])
+    sized = np.array([len(rule) == 6 for rule in every])
+    tied = np.array([len(rule) == 6 and rule[3] == rule[4] for rule in every])
     present = every.index((*DEFAULT, 0.0, *PRESENT))
     own = np.array([rule[3:] == PRESENT for rule in every])
+    default = np.array([rule[:2] == DEFAULT for rule in every])
     kinds = {
         "γ, ρ": plain & own,
         "γ, ρ, δ": own,
         "γ, ρ, one factor a = b": plain & tied,
-        "γ, ρ, a, b": plain,
+        "γ, ρ, a, b": plain & sized,
         "γ, ρ, δ, one factor a = b": tied,
-        "γ, ρ, δ, a, b": np.ones(len(every), dtype=bool),
+        "γ, ρ, δ, a, b": sized,
+        "shuffled": default & plain & ~sized,
+        "shuffled, γ, ρ, δ": ~sized,
     }
     chosen = {kind: _chosen(shares, every, present, np.flatnonzero(part)) for kind, part in kinds.items()}
     return {"present": _described(every[present], shares[:, present], list(sets)), "chosen among": chosen}
@@ -154,7 +177,7 @@ def relative(row: Row, every: Sequence[Rule]) -> NDArray[np.float64]:
         (*pair, discount): [values[f"{pair[0]:g} {pair[1]:g} {discount:g} {tau:g}"] for tau in THRESHOLDS]
         for pair, discount in itertools.product(PAIRS, DISCOUNTS)
     }
-    wanted = np.array([min(a * users + b * items, c) for *_, a, b, c in every])
+    wanted = np.array([threshold(rule, users, items, row.get("shuffled", {})) for rule in every])
     found = np.empty(len(every))
     for key, curve in curves.items():
         same = np.array([rule[:3] == key for rule in every])
@@ -163,15 +186,31 @@ def relative(row: Row, every: Sequence[Rule]) -> NDArray[np.float64]:
     return shares
 
 
+def threshold(rule: Rule, users: float, items: float, shuffled: dict[str, float]) -> float:
+    """Return τ/σ₁ of a rule, for √(M/n) and √(N/n) and what shuffled data say."""
+    if len(rule) == 4:
+        return rule[3] * shuffled.get(f"{rule[0]:g} {rule[1]:g}", 0.0)
+    a, b, c = rule[3:]
+    return min(a * users + b * items, c)
+
+
 def describe(record: Row) -> list[str]:
     """Describe the present default, then each kind of rule."""
     present, names = record["rules"]["present"], list(record["sets"])
     lines = [f"the default: {100 * present['relative']:.1f} % of the best setting on average over {len(names)} sets"]
     for kind, row in record["rules"]["chosen among"].items():
-        gamma, rho, discount, a, b, c = row["best"]
+        gamma, rho, discount = row["best"][:3]
         each = ", ".join(f"{name} {100 * gain:+.1f}" for name, gain in zip(names, row["left out"], strict=True))
         lines.append(
-            f"{kind}: best γ {gamma:g}, ρ {rho:g}, δ {discount:g}, τ/σ₁ {a:g} √(M/n) + {b:g} √(N/n) up to {c:g}, "
+            f"{kind}: best γ {gamma:g}, ρ {rho:g}, δ {discount:g}, τ/σ₁ {in_words(row['best'])}, "
             f"{100 * row['relative']:.1f} %; on sets left out {100 * row['mean gain left out']:+.1f} % ({each})"
         )
     return lines
+
+
+def in_words(rule: Sequence[float]) -> str:
+    """Return the threshold of a rule as a formula."""
+    if len(rule) == 4:
+        return f"{rule[3]:g} σ₂ of shuffled data"
+    a, b, c = rule[3:]
+    return f"{a:g} √(M/n) + {b:g} √(N/n) up to {c:g}"

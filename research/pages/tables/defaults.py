@@ -5,6 +5,7 @@ from __future__ import annotations
 from research.bench.quality.beside import IDEAS, verdict
 from research.bench.quality.defaults import SETS as CHOSEN_ON
 from research.bench.quality.defaults_beside import MODELS, means
+from research.bench.quality.defaults_rules import in_words
 from research.pages.tables import Record, Table, best
 
 
@@ -37,6 +38,25 @@ def defaults_larger(record: Record) -> list[Table]:
         tops.append([name, *top.split(), f"{found['ndcg@10'][top]:.4f}"])
     head = [f"mean of {len(record['sets'])} sets", *(f"δ {d}" for d in discounts)]
     return [Table(head, rows), Table(["set", "best K", "best δ", "NDCG@10"], tops, "The best of each set", folded=True)]
+
+
+def defaults_rules(record: Record) -> list[Table]:
+    """The best rule of each kind, and what the best on the others gives a set, with its standard error."""
+    present, names, rows, each = record["rules"]["present"], list(record["sets"]), [], []
+    for kind, row in record["rules"]["chosen among"].items():
+        gamma, rho, discount = row["best"][:3]
+        best_rule = f"γ {gamma:g}, ρ {rho:g}, δ {discount:g}, τ/σ₁ = {in_words(row['best'])}"
+        gain = f"{100 * row['mean gain left out']:+.1f} ± {100 * row['standard error']:.1f} %".replace("-", "−")
+        rows.append([kind, best_rule, f"{100 * row['relative']:.1f} %", gain])
+        each.append([kind, *(f"{100 * value:+.1f} %".replace("-", "−") for value in row["left out"])])
+    share = f"{100 * present['relative']:.1f} %"
+    return [
+        Table(
+            ["chosen among rules with any", "the best", "of the best setting", "gain on sets left out"],
+            [["(the default)", "–", share, "–"], *rows],
+        ),
+        Table(["gain on the set left out", *names], each, "Set by set", folded=True),
+    ]
 
 
 def defaults_beside(record: Record) -> list[Table]:
@@ -92,6 +112,7 @@ def beside(record: Record) -> list[Table]:
 TABLES = {
     "rg2-defaults": rg2_defaults,
     "rg2-defaults-larger": defaults_larger,
+    "rg2-defaults-rules": defaults_rules,
     "defaults-beside": defaults_beside,
     "neural-defaults": neural_defaults,
     "run-grid": run_grid,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
+import taylorank as tr
 from research.bench.quality import defaults_rules as bench
 
 
@@ -41,6 +43,21 @@ def test_what_one_set_alone_wants_is_no_gain_left_out():
     chosen = bench.rules(sets)["chosen among"]["γ, ρ"]
     assert chosen["left out"][0] == 0.0
     assert chosen["best"][:2] == [0.7, 1.4]
+
+
+def test_a_rule_of_shuffled_data_asks_for_its_share():
+    data = row((0.8, 1.7, 0.0, 0.3)) | {"shuffled": {"0.8 1.7": 0.5}}
+    assert bench.relative(data, [(0.8, 1.7, 0.0, 0.6), (0.8, 1.7, 0.0, 0.4)]) == pytest.approx([1.0, 0.9])
+
+
+def test_shuffled_data_have_nothing_but_noise():
+    """Two groups that share nothing have one large σ; shuffled, about √(M/n) + √(N/n) = 0.2 of it is left."""
+    users, items = np.divmod(np.arange(200 * 200), 200)
+    kept = (users < 100) == (items < 100)
+    data = tr.Interactions.from_arrays(users[kept], items[kept])
+    assert set(bench.shuffled_shares(data)) == {f"{gamma:g} {rho:g}" for gamma, rho in bench.PAIRS}
+    assert max(bench.shuffled_shares(data).values()) < 0.2
+    assert tr.RG2(2, regularization=0.0).fit(data).path_.svd.values[0] > 0.99
 
 
 def test_it_runs():
