@@ -121,7 +121,7 @@ def shuffled_shares(data: Interactions) -> dict[str, float]:
 
 def rules(sets: dict[str, Row]) -> Row:
     """Return the present default and the best rules, with δ and without, and what each gives sets left out."""
-    every = [
+    every: list[Rule] = [
         (*pair, discount, a, b, c)
         for pair, discount, a, b, c in itertools.product(PAIRS, DISCOUNTS, OF_USERS, OF_ITEMS, LIMITS)
     ]
