@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from taylorank.data import planted
+from taylorank.data import Interactions, planted
 from taylorank.models import RG2
 from taylorank.objectives import RG2Objective, rg_objective
 from taylorank.solvers.spectral import scaled_matrix
@@ -30,3 +30,11 @@ def test_both_products_at_once(shape):
         block = matrix.apply_transposed(matrix.apply(noise))
         expected = matrix.apply_transposed(matrix.apply(block))
         np.testing.assert_allclose(matrix.apply_both(block), expected, atol=1e-10 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("most", "made"), [(9, 17), (24, 17), (40, 33), (66, 65), (100, 97)])
+def test_passes_that_run_out_before_the_basis_is_full_end_the_fit(most, made):
+    """Sixteen columns are multiplied at a time, however few are wanted; the first such step is always made."""
+    rng = np.random.default_rng(0)
+    data = Interactions.from_arrays(rng.integers(0, 900, 9000), rng.integers(0, 700, 9000))
+    assert RG2(2, regularization=0.1, max_passes=most).fit(data).passes_ == made

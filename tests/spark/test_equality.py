@@ -7,6 +7,7 @@ import pytest
 from planted_frame import agreement, frame_of, lists_of, with_strengths
 
 import taylorank as tr
+from taylorank.models.rg_parameters import share_of_sizes
 from taylorank.objectives import ials_objective
 from taylorank.spark import IALS, RG2
 
@@ -27,11 +28,13 @@ def test_rg2_ranks_as_on_one_machine(spark, data, blocks):
     np.testing.assert_allclose(model.facts["values"], local.path_.svd.values, rtol=1e-5)
 
 
-def test_the_data_decide_rank_and_penalty_as_on_one_machine(spark, data):
-    local, estimator = tr.RG2().fit(data), RG2()
+def test_the_size_of_the_data_decides_rank_and_penalty(spark, data):
+    estimator = RG2()
     assert estimator.getRank() is estimator.getRegParam() is None
     model = estimator.fit(frame_of(spark, data))
-    assert (model.getRank(), model.getRegParam()) == (local.rank, pytest.approx(local.share))
+    share = share_of_sizes(data.n_users, data.n_items, data.nnz)
+    local = tr.RG2(regularization=share).fit(data)
+    assert (model.getRank(), model.getRegParam()) == (local.rank, pytest.approx(share))
     assert agreement(local, lists_of(model.recommendForAllUsers(10)))[0] >= 0.99
     assert model.to_local().get_params()["factors"] == local.rank
     maps: list[dict] = [{}, {estimator.regParam: 0.5}, {estimator.rank: 3}]

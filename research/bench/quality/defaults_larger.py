@@ -24,7 +24,7 @@ from taylorank.data import Interactions
 from taylorank.errors import DataError, in_one_line
 from taylorank.machine import describe_machine
 from taylorank.models import RG2
-from taylorank.models.rg_parameters import LEAST_RANK, default_penalty
+from taylorank.models.rg_parameters import LEAST_RANK, share_of_sizes
 from taylorank.ranking import evaluate
 from taylorank.selection import hold_back
 
@@ -76,7 +76,7 @@ def measure(data: Interactions) -> Row:
     side = min(held.train.n_users, held.train.n_items)
     ranks = {str(limit): min(max(LEAST_RANK, min(side // 4, limit)), side) for limit in LIMITS}
     model = RG2(max(ranks.values()), tolerance=1e-3).fit(held.train)
-    share, values = default_penalty(held.train), {}
+    share, values = share_of_sizes(held.train.n_users, held.train.n_items, held.train.nnz), {}
     for point in model.path(sorted(set(ranks.values())), (share,)):
         for discount in DISCOUNTS:
             found = evaluate(point.set_params(popularity_discount=discount), users, metrics="ndcg@10")["ndcg@10"]

@@ -24,11 +24,12 @@ class RG2(RGFamily, FactorModel, Recommender):
         side, nor than factors of 2 GiB have. `rank` has the number.
     regularization
         τ / σ₁ in [0, 1): the share of the largest singular value that the threshold takes from all of them. The
-        same number means the same on every data set. None: 0.7 (√(M/n) + √(N/n)) and at most 0.4 for n interactions,
-        less where users and items have many; `share` has the number. With penalty="plain": λ ≥ 0 itself, 0.1 for None.
+        same number means the same on every data set. None: 0.55 of where the singular values of the same data with
+        shuffled items end, over σ₁, and at most 0.4; `share` has the number. With penalty="plain": λ ≥ 0 itself, 0.1
+        for None.
     proposal_exponent, context_exponent
-        γ and ρ. The defaults, with those of the two above, were chosen on validation data of five sets
-        (docs/benchmarks.md); `RG2.paper()` has the papers' γ = 0, ρ = 1.
+        γ and ρ. The defaults, with those of the two above, were chosen on validation data (docs/benchmarks.md);
+        `RG2.paper()` has the papers' γ = 0, ρ = 1.
     half_life
         Strengths halve with every so many days before the last moment of the data (of numbers that are places in a
         sequence: with so many places), and with them the popularity in q (`data.faded`). None: they do not.

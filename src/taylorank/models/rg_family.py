@@ -25,8 +25,8 @@ from taylorank.models.rg_parameters import (
     check_penalty,
     check_ranking,
     check_share,
-    default_penalty,
     default_rank,
+    default_share,
     discounts,
     penalty_of,
 )
@@ -90,12 +90,14 @@ class RGFamily(Factors):
 
     @property
     def share(self) -> float:
-        """τ/σ₁: `regularization`, or what the density of the data has made of None; λ of a plain penalty."""
+        """τ/σ₁: `regularization`, or what the data have made of None; λ of a plain penalty."""
         return float(self._learned("share_") if self.regularization is None else self.regularization)
 
     def settled_for(self, data: Interactions) -> dict[str, Any]:
         """Return the parameters of a fit to `data`, with numbers in the place of None."""
-        share = default_penalty(data, self.penalty) if self.regularization is None else self.regularization
+        share = self.regularization
+        if share is None:
+            share = default_share(copy.copy(self)._objective(data))
         return {**self.get_params(), "factors": self.rank_for(data), "regularization": share}
 
     def settled_params(self) -> dict[str, Any]:
@@ -121,7 +123,6 @@ class RGFamily(Factors):
 
     def _objective(self, data: Interactions) -> RG:
         """Return the objective of this data in units of r̃; keep the parts of it that ranking needs."""
-        self.share_: float = self.settled_for(data)["regularization"]
         self.strength_unit_ = data.typical_strength
         data = in_units(data, self.strength_unit_)
         if self.half_life is not None:
@@ -166,14 +167,23 @@ class RGFamily(Factors):
             device=torch_device(self.device),
         )
         self.path_: SpectralPath | None = path
+        self._settle(objective, path.largest)
         self.penalty_: float = path.penalty(self.share)
         self.residual_, self.passes_ = float(path.svd.residuals.max()), path.svd.passes
         return path.factors(rank, self.share)
+
+    def _settle(self, objective: RG, largest: float | None = None) -> None:
+        """Keep τ/σ₁, which is read off the data if none is given; `largest` is σ₁, if it is known."""
+        share = self.regularization
+        if share is None:
+            share = default_share(objective, largest, device=torch_device(self.device))
+        self.share_: float = share
 
     def _solve_by_sweeps(self, objective: RG, rank: int, monitor: FitMonitor, start: Any) -> tuple[Floats, Floats]:
         self.path_ = None
         if self.max_passes is not None:
             raise ParameterError("max_passes is for the spectral solver", "limit ALS by iterations")
+        self._settle(objective)
         self.penalty_ = penalty_of(objective, self.share)
         return solve_als(
             objective,

@@ -35,26 +35,46 @@ def rank_of_sizes(n_users: int, n_items: int) -> int:
     return min(max(LEAST_RANK, min(side // 4, most)), side)
 
 
-NOISE_SHARE, MOST_SHARE, PLAIN = 0.7, 0.4, 0.1  # of a model whose regularization is not given
+NOISE_SHARE, MOST_SHARE, PLAIN = 0.55, 0.4, 0.1  # of a model whose regularization is not given
+SIZE_SHARE = 0.7  # the same, from sizes alone
+NOISE_TOLERANCE = 0.02  # of residuals; that of the value itself is about its square
 
 
-def default_penalty(data: Interactions, penalty: str = "weighted") -> float:
-    """Return τ/σ₁ = 0.7 (√(M/n) + √(N/n)), at most 0.4, for n interactions of M users and N items; λ = 0.1 if plain.
+def default_share(objective: RG, largest: float | None = None, *, device: str | None = None) -> float:
+    """Return τ/σ₁ = 0.55 σ₂'/σ₁, at most 0.4, with σ₂' of shuffled data; λ = 0.1 if plain. `largest` is σ₁, if known.
 
-    1/√d_x + 1/√d_y is where the singular values of D_x^−½ R D_y^−½ end for a random graph of degrees d_x and d_y: what
-    lies below tells noise rather than taste. The factor and the limit were chosen on validation data.
-
-    >>> from taylorank.data import planted
-    >>> round(default_penalty(planted(300, 200, interactions=9000)), 3)
-    0.232
+    Singular values below those of data whose items are shuffled tell noise rather than taste. The factor and the limit
+    were chosen on validation data.
     """
-    return PLAIN if penalty == "plain" else share_of_sizes(data.n_users, data.n_items, data.nnz)
+    if objective.penalised == "plain":
+        return PLAIN
+    largest = largest_value(objective) if largest is None else largest
+    return min(NOISE_SHARE * noise_level(objective, device=device) / largest, MOST_SHARE) if largest > 0 else MOST_SHARE
+
+
+def noise_level(objective: RG, *, device: str | None = None) -> float:
+    """Return σ₂', where the singular values of shuffled data end; σ₁' tells of pairs that chance draws twice."""
+    sides = min(objective.rows.n_rows, objective.rows.n_columns)
+    path = solve_spectral(objective.shuffled(), min(2, sides), tolerance=NOISE_TOLERANCE, device=device)
+    return float(path.svd.values[-1])
 
 
 def share_of_sizes(n_users: int, n_items: int, interactions: int) -> float:
-    """Return the default τ/σ₁ of data of this size."""
+    """Return τ/σ₁ = 0.7 (√(M/n) + √(N/n)), at most 0.4, for n interactions of M users and N items.
+
+    For where a pass over shuffled data costs too much: 1/√d_x + 1/√d_y is where the singular values of
+    D_x^−½ R D_y^−½ end for a random graph of degrees d_x and d_y.
+
+    >>> round(share_of_sizes(300, 200, 9000), 3)
+    0.232
+    """
     users, items = (side / max(interactions, 1) for side in (n_users, n_items))
-    return float(min(NOISE_SHARE * (users**0.5 + items**0.5), MOST_SHARE))
+    return float(min(SIZE_SHARE * (users**0.5 + items**0.5), MOST_SHARE))
+
+
+def largest_value(objective: RG) -> float:
+    """Return σ₁."""
+    return solve_spectral(objective, 1, tolerance=1e-3).largest
 
 
 def penalty_of(objective: RG, regularization: float) -> float:

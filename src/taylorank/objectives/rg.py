@@ -31,7 +31,7 @@ to itself, which it does for spans of coordinates alone. Its ALS steps are exact
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -97,6 +97,15 @@ class RG:
     def by_item(self) -> CSR:
         """The same entries by item."""
         return self.by_user.transpose()
+
+    def shuffled(self) -> RG:
+        """Return this loss of noise: the same entries, their items in a random order.
+
+        Users keep how many entries they have, items how often they are met, and who meets what is chance. The order is
+        the same for the same data; an item that a row has twice counts twice.
+        """
+        items = np.random.default_rng(0).permutation(self.rows.indices)
+        return replace(self, rows=CSR(self.rows.indptr, items, self.rows.weights, self.rows.n_columns))
 
     @property
     def context_total(self) -> float:

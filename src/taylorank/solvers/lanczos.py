@@ -69,7 +69,8 @@ def search(
     stall = Stall()
     for _ in range(MAX_RESTARTS):
         basis.fill(wanted.max_passes)
-        if wanted.stops(Progress(basis.passes, float(basis.residuals.max()), basis.state)):
+        is_cut_short = basis.filled < basis.size  # by the number of passes
+        if wanted.stops(Progress(basis.passes, float(basis.residuals.max()), basis.state)) or is_cut_short:
             return basis, True
         worst = float(basis.excess.max())
         if worst <= 1 or stall.is_reached(worst, basis.locked):

@@ -85,7 +85,8 @@ class RG2(Estimator, RG2Params, DefaultParamsReadable, DefaultParamsWritable):
     `regParam` (τ / σ₁), `coldStartStrategy`, `seed`, `numUserBlocks`; and `strengthCol` (none by default),
     `proposalExponent`, `contextExponent`, `scorePenalty`, `ranking`, `popularityDiscount`, `tol`, `maxIter` (the most
     passes; 0 for as many as it takes), `rankCol`, `duplicates`, `handleInvalid`, `workDir`, `itemMemory`. Defaults are
-    those of `taylorank.RG2`, which take `rank` and `regParam` from the size of the data; `explainParams()` lists all.
+    those of `taylorank.RG2`, but for `regParam`: as `rank`, it follows from the size of the data, 0.7 (√(M/n) + √(N/n))
+    and at most 0.4, which takes no passes over shuffled data; `explainParams()` lists all.
     """
 
     def __init__(self, **params: Any) -> None:

@@ -12,7 +12,7 @@ from research.bench import module_of
 from research.places import HERE
 from taylorank.data import planted
 from taylorank.models import RG2
-from taylorank.models.rg_parameters import default_penalty, default_rank
+from taylorank.models.rg_parameters import NOISE_SHARE, default_rank, share_of_sizes
 
 ROOT = HERE.root
 RECORDS = HERE.records
@@ -83,9 +83,14 @@ def test_the_defaults_are_those_that_were_chosen():
     assert {name: own[name] for name in ("proposal_exponent", "context_exponent")} == {
         name: chosen[name] for name in ("proposal_exponent", "context_exponent")
     }
-    data = planted(900, 700, interactions=40_000)
-    assert default_penalty(data) == pytest.approx(chosen["multiple"] * (data.nnz**-0.5) * (900**0.5 + 700**0.5))
-    assert default_rank(data) == 700 // 4
+    assert share_of_sizes(900, 700, 40_000) == pytest.approx(chosen["multiple"] * (900**0.5 + 700**0.5) / 200)
+    assert default_rank(planted(900, 700, interactions=40_000)) == 700 // 4
+    rules = json.loads((RECORDS / "bench" / "defaults_rules.json").read_text())["rules"]
+    of_noise = rules["chosen among"]["shuffled"]
+    assert of_noise["best"][:3] == [own["proposal_exponent"], own["context_exponent"], 0.0]
+    assert of_noise["best"][3] == pytest.approx(NOISE_SHARE, abs=0.03)
+    assert of_noise["relative"] > rules["present"]["relative"]
+    assert of_noise["mean gain left out"] == max(row["mean gain left out"] for row in rules["chosen among"].values())
 
 
 def test_the_page_of_training_says_what_the_files_hold():

@@ -6,7 +6,7 @@ import pytest
 
 import taylorank as tr
 from research.bench.quality import defaults_larger
-from taylorank.models.rg_parameters import rank_of_sizes
+from taylorank.models.rg_parameters import rank_of_sizes, share_of_sizes
 from taylorank.selection import hold_back
 
 
@@ -16,7 +16,8 @@ def test_each_value_is_that_of_a_model_with_these_parameters():
     held = hold_back(data)
     rank = rank_of_sizes(held.train.n_users, held.train.n_items)
     assert set(row["ranks"].values()) == {rank}
-    model = tr.RG2(popularity_discount=0.2, tolerance=1e-3).fit(held.train)
+    share = share_of_sizes(held.train.n_users, held.train.n_items, held.train.nnz)
+    model = tr.RG2(regularization=share, popularity_discount=0.2, tolerance=1e-3).fit(held.train)
     found = tr.evaluate(model, held.valid, metrics="ndcg@10")["ndcg@10"]
     assert row["ndcg@10"][f"{rank} 0.2"] == pytest.approx(found, rel=0.01)
 
