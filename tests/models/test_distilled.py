@@ -13,6 +13,7 @@ from taylorank.data import CSR
 from taylorank.errors import ParameterError
 from taylorank.kernels import backend
 from taylorank.models.student_descent import Descent, gradients
+from taylorank.models.student_fold_in import StudentFoldIn
 from taylorank.models.student_plan import Plan
 from taylorank.models.teacher_lists import teacher_lists
 from taylorank.ranking import Ranker
@@ -350,6 +351,15 @@ def test_screened_lists_are_those_of_all_items(teacher, monkeypatch):
         part = slice(*before.indptr[x : x + 2])
         np.testing.assert_array_equal(lists.indices, before.indices[part])
         np.testing.assert_allclose(lists.weights, before.weights[part], rtol=1e-5)
+
+
+def test_one_item_leaves_no_curvature_to_divide_by():
+    """All probability is on the only item, whatever the user's vector is."""
+    data = tr.Interactions.from_arrays([7], [3])
+    everything = CSR(np.array([0, 1]), np.array([0], dtype=np.int32), np.ones(1, dtype=np.float32), 1)
+    vector, bias = np.eye(1, 4, dtype=np.float32), np.zeros(1, dtype=np.float32)
+    fold_in = StudentFoldIn(vector, bias, 0.1, np.ones(1), lambda _: everything)
+    np.testing.assert_allclose(fold_in.rows(data), vector, atol=1e-6)
 
 
 def test_folded_in_users_rank_as_they_were_trained(student):

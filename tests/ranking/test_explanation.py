@@ -106,6 +106,17 @@ def test_contributions_to_a_row_system_sum_to_its_solution():
         np.testing.assert_allclose(sums, expected, rtol=1e-9)
 
 
+def test_a_system_without_inverse_has_finite_contributions():
+    """Two entries, three factors, no penalty: the smallest of its solutions is explained."""
+    rng = np.random.default_rng(0)
+    Q, rows = rng.standard_normal((6, 3)), CSR(np.array([0, 2]), np.array([0, 2], dtype=np.int32), None, 6)
+    Q[:, 2] = 0.0  # a factor that no item has
+    system = RowSystem(rows, Q.T @ Q, background=0.0, regularization=0.0)
+    smallest = np.linalg.pinv(Q[[0, 2]]) @ np.ones(2)
+    for axis, expected in zip(np.eye(3), smallest, strict=True):
+        assert row_contributions(system, Q, vector=axis).sum() == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("name", CLOSED_FORM)
 def test_what_cannot_be_explained_says_why(name, data, tmp_path):
     model = small(name).fit(data)

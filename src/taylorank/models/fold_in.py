@@ -180,7 +180,7 @@ def row_contributions(
     if system.tilt is not None:
         f, m = system.tilt.rows[0], system.tilt.mean
         H -= np.outer(f, m) + np.outer(m, f) + float(np.ravel(system.tilt.scales)[0]) * np.outer(m, m)
-    solved = np.linalg.solve(H, vector)
+    solved = linalg.pinvh(H) @ vector  # without a penalty, and with fewer entries than factors, H has no inverse
     added: NDArray[np.float64] = t * (chosen @ solved)
     if system.offsets is not None and system.direction is not None:
         shares = np.full(len(chosen), 1 / max(len(chosen), 1)) if shares is None else shares

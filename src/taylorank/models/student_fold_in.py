@@ -179,8 +179,11 @@ class StudentFoldIn:
 
 
 def _newton(H: Doubles, u: Doubles, slope: Doubles, across: float) -> Doubles:
-    """The step d ⊥ u with (H + λ I) d = −slope + c u, λ = −across ≥ 0; no longer than LONGEST."""
-    H = H + (max(-across, 0.0) + RIDGE * np.trace(H) / len(H)) * np.eye(len(H))
+    """The step d ⊥ u with (H + λ I) d = −slope + c u, λ = −across ≥ 0; no longer than LONGEST.
+
+    Where all probability is on one item, H is 0, and if λ is too, the step is that of a slope alone.
+    """
+    H = H + (max(-across, 0.0) + RIDGE * np.trace(H) / len(H) or 1.0) * np.eye(len(H))
     d, n = np.linalg.solve(H, np.stack((slope, u), axis=1)).T
     step: Doubles = n * (u @ d) / (u @ n) - d
     return step * (LONGEST / max(float(np.linalg.norm(step)), LONGEST))
