@@ -17,7 +17,7 @@ ATTACKS = {
     "numbers": "Every model on one user, one item, power laws, parts apart, strengths of 1e-30 to 1e30, low rank.",
     "parameters": "Every parameter of every model, every option of the commands: wrong types and extreme values.",
     "kills": "SIGKILL at random moments of train, tune, compare, save, export and the server's reload; then again.",
-    "driver": "SIGKILL at random moments of the driver of a fit on Spark, twice; then run to the end.",
+    "driver": "SIGKILL at random moments of the driver of a fit on Spark, ten times in one; then run to the end.",
     "surroundings": "Full disks, read-only folders, too few files or memory, signals, two writers, forks, threads.",
     "server": "Requests made from the server's description, broken HTTP, slow clients, reloads, steady load.",
     "determinism": "The same bits for any number of threads and CPUs, hash seed, block of a file and SIMD level.",
