@@ -138,4 +138,4 @@ def test_new_users_of_a_student_are_timed_and_compared():
     assert record["together"]["ms_a_user"] > 0
     assert record["alone"]["users"] == 100
     assert record["agreement"]["common_items"] > 0.5
-    assert len(lines) == 5
+    assert len(lines) == 6
