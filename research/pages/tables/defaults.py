@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from research.bench.quality.beside import IDEAS, verdict
 from research.bench.quality.defaults import SETS as CHOSEN_ON
-from research.bench.quality.defaults_beside import MODELS, means
+from research.bench.quality.defaults_beside import MODELS, found_in, means
 from research.bench.quality.defaults_rules import in_words
 from research.pages.tables import Record, Table, best
 
@@ -72,7 +72,7 @@ def defaults_beside(record: Record) -> list[Table]:
         values = best([(row.get(model) or {}).get("test") for model in MODELS])
         rows.append([name if name in CHOSEN_ON else f"{name} (had no say)", *values])
     return [
-        Table(["mean share of the best", *MODELS], shares),
+        Table(["mean share of the best", *MODELS], shares, found_in(record)),
         Table(["NDCG@10 on test data", *MODELS], rows),
     ]
 

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from research.bench import module_of
+from research.bench.quality.defaults_beside import gap
 from research.places import HERE
 from taylorank.data import planted
 from taylorank.models import RG2
@@ -91,6 +92,24 @@ def test_the_defaults_are_those_that_were_chosen():
     assert of_noise["best"][3] == pytest.approx(NOISE_SHARE, abs=0.03)
     assert of_noise["relative"] > rules["present"]["relative"]
     assert of_noise["mean gain left out"] == max(row["mean gain left out"] for row in rules["chosen among"].values())
+
+
+def test_pages_say_how_the_defaults_do_beside_those_of_ease():
+    record = json.loads((RECORDS / "bench" / "defaults_beside.json").read_text())
+    words, count = gap(record)
+    readme, page = ((ROOT / file).read_text() for file in ("README.md", "docs/benchmarks/quality.md"))
+    assert f"{words} `EASE` with its own, on average of {count} sets" in readme
+    first = " ".join(page.split("## ")[0].split())
+    assert f"untuned, it is {words} EASE on average of {count} sets, and ahead of implicit on every set" in first
+    sets = record["sets"].values()
+    assert all(row["RG2"]["test"] > row["implicit"]["test"] for row in sets if "implicit" in row)
+    ratio = {
+        name: row["RG2"]["test"] / row["EASE"]["test"]
+        for name, row in record["sets"].items()
+        if row.get("EASE", {}).get("test")
+    }
+    assert min(ratio, key=lambda name: ratio[name]) == "npm-deps-2016", "mend the sentence of the section"
+    assert max(ratio, key=lambda name: ratio[name]) == "wikispeedia-links", "mend the sentence of the section"
 
 
 def test_the_page_of_training_says_what_the_files_hold():

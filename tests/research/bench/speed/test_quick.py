@@ -138,4 +138,9 @@ def test_new_users_of_a_student_are_timed_and_compared():
     assert record["together"]["ms_a_user"] > 0
     assert record["alone"]["users"] == 100
     assert record["agreement"]["common_items"] > 0.5
-    assert len(lines) == 6
+    for who, target in (("teacher", 22), ("student", 120)):
+        found = record[who]
+        (line,) = (line for line in lines if line.startswith(f"{who} of {found['factors']} numbers"))
+        assert f"{found['fit_s']:.1f} s (target {target})" in line
+        assert f"recall@20 {found['recall@20']:.4f}, NDCG@20 {found['ndcg@20']:.4f}" in line
+        assert 0 < found["ndcg@20"] < 1
