@@ -10,6 +10,7 @@ import taylorank as tr
 from taylorank import progress
 from taylorank.data import datasets
 from taylorank.data.datasets import places
+from tests.cli.command import run
 
 DATA = tr.planted(60, 30, interactions=700, random_state=1)
 MODEL = tr.EASE().fit(DATA)
@@ -33,6 +34,9 @@ CALLS = {
     "tune": lambda **how: tr.tune("ials", *DATA.split((0.8, 0.2)), trials=2, space={"factors": [2, 3]}, **how),
     "evaluate": lambda **how: tr.evaluate(MODEL, DATA, seen=[], **how),
     "recommend": lambda **how: MODEL.recommend([0] * 20_000, 3, **how),
+    "partial_fit": lambda **how: tr.RG2(4).fit(DATA, progress=False).partial_fit(DATA[:20], sweeps=3, **how),
+    "diagnose": lambda **how: tr.diagnose(tr.RG2(4).fit(DATA, progress=False), **how),
+    "fit_best": lambda **how: tr.fit_best(DATA, seconds=0.5, **how),
     "compare": lambda **how: tr.compare(DATA, ["ease", "popularity"], seeds=(0,), trials=0, **how),
 }
 
@@ -43,7 +47,15 @@ def test_a_terminal_shows_a_line_and_removes_it(name, terminal):
     lines = terminal().split("\r\x1b[K")
     assert any(" s" in line for line in lines)
     assert lines[-1] == ""
-    assert all("\n" not in line and len(line) <= progress.WIDTH for line in lines)
+    assert all("\n" not in line and len(line) < 80 for line in lines)
+
+
+@pytest.mark.parametrize("columns", [40, 120])
+def test_the_line_is_as_long_as_the_terminal_is_wide(terminal, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with progress.narrated("fitting" * 30):
+        progress.report("step")
+    assert max(map(len, terminal().split("\r\x1b[K"))) == columns - 1
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -56,7 +68,9 @@ def test_without_a_terminal_nothing_is_written_by_default(capsys):
     for call in CALLS.values():
         call()
     shown = capsys.readouterr()
-    assert (shown.out, shown.err) == ("", "")
+    assert shown.err == ""
+    assert shown.out.splitlines()[0].startswith("60 users")  # fit_best says what it chose
+    assert "fitting" not in shown.out
 
 
 def test_quick_calls_show_nothing_on_a_terminal(terminal, monkeypatch):
@@ -72,14 +86,55 @@ def test_lines_come_now_and_then_where_there_is_no_terminal(capsys, monkeypatch)
     assert [line.partition(",")[0] for line in lines] == [f"fitting IALS: step {step}" for step in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("name", ["rg2", "ials", "tune", "compare"])
+@pytest.mark.parametrize("name", ["rg2", "ials", "tune", "compare", "partial_fit", "diagnose", "fit_best"])
 def test_a_callback_gets_every_report(name):
     seen = []
     CALLS[name](progress=seen.append)
     assert seen
     assert all(isinstance(one, progress.Report) for one in seen)
     assert [one.seconds for one in seen] == sorted(one.seconds for one in seen)
-    assert len({one.what for one in seen}) == 1  # what it calls has no line of its own
+    if name != "fit_best":  # which names the model that it tries
+        assert len({one.what for one in seen}) == 1  # what it calls has no line of its own
+
+
+def test_an_update_counts_its_sweeps():
+    seen = []
+    CALLS["partial_fit"](progress=seen.append)
+    assert {one.what for one in seen} == {"updating RG2"}
+    assert [one.done for one in seen if one.done] == [1, 2, 3]
+
+
+def test_a_quiet_search_for_a_model_still_reports_to_a_callback(capsys):
+    seen = []
+    tr.fit_best(DATA, seconds=0.5, quiet=True, progress=seen.append)
+    assert seen
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("words", [["recommend", "--all"], ["fold-in", "log.csv"]], ids=lambda words: words[0])
+def test_lists_in_a_file_tell_of_themselves_in_pipes(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(progress, "LINES", 0.0)
+    tr.RG2(4).fit(DATA).save("model.tr")
+    DATA.to_frame().write_csv("log.csv")
+    command, *rest = words
+    assert run(command, "model.tr", *rest, "--out", "recs.csv") == 0
+    assert "recommending: 60 of 60 users" in capsys.readouterr().err
+    assert run(command, "model.tr", *rest, "--out", "recs.csv", "--quiet") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_downloads_tell_of_themselves_in_pipes(tmp_path, monkeypatch, capsys):
+    def locate(dataset, progress):
+        progress(3_000_000, 5_000_000)
+        return places.Located((tmp_path / "log.csv",), is_parquet=False)
+
+    monkeypatch.setattr(progress, "LINES", 0.0)
+    monkeypatch.setattr("taylorank.cli.datasets.locate", locate)
+    assert run("datasets", "get", "ml-1m") == 0
+    assert "data set ml-1m: 3 of 5 MB" in capsys.readouterr().err
+    assert run("datasets", "get", "ml-1m", "--quiet") == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_reading_a_file_tells_how_much_is_read(terminal, tmp_path):

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
+from shutil import get_terminal_size
 from typing import Any, TypeVar, cast
 
 log = logging.getLogger("taylorank")
@@ -22,7 +23,6 @@ log = logging.getLogger("taylorank")
 MOMENT = 0.5  # seconds before a terminal shows anything: what is quick stays silent
 REFRESH = 0.1  # seconds between two states of a terminal's line
 LINES = 10.0  # seconds between two lines where there is no terminal, and between two records of the log
-WIDTH = 78
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -85,7 +85,7 @@ class Narrator:
         if _is_terminal():
             if report.seconds >= MOMENT and report.seconds - self.shown >= REFRESH:
                 self.shown, self.is_open = report.seconds, True
-                print(f"\r\x1b[K{str(report)[:WIDTH]}", end="", file=sys.stderr, flush=True)
+                print(f"\r\x1b[K{str(report)[: _width()]}", end="", file=sys.stderr, flush=True)
         elif self.show and report.seconds - self.shown >= LINES:
             self.shown = report.seconds
             print(report, file=sys.stderr, flush=True)
@@ -103,6 +103,11 @@ class Narrator:
 
 
 _CURRENT: ContextVar[Narrator | None] = ContextVar("_CURRENT", default=None)
+
+
+def _width() -> int:
+    """Return how many characters a line of the terminal takes without wrapping."""
+    return get_terminal_size().columns - 1
 
 
 def _is_terminal() -> bool:
@@ -132,15 +137,22 @@ def report(text: str = "", *, done: int | None = None, total: int | None = None,
         narrator.report(text, done=done, total=total, unit=unit)
 
 
-def narrated_fit(fit: Function) -> Function:
-    """Give a method `fit`, which declares `progress`, its line."""
+def _narrating(doing: str) -> Callable[[Function], Function]:
+    """Give a method of a model, which declares `progress`, its line."""
 
-    @wraps(fit)
-    def told(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with narrated(f"fitting {type(self).__name__}", kwargs.get("progress")):
-            return fit(self, *args, **kwargs)
+    def told(method: Function) -> Function:
+        @wraps(method)
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            with narrated(f"{doing} {type(self).__name__}", kwargs.get("progress")):
+                return method(self, *args, **kwargs)
 
-    return cast("Function", told)
+        return cast("Function", call)
+
+    return told
+
+
+narrated_fit = _narrating("fitting")
+narrated_update = _narrating("updating")
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npz"])
 def test_split_writes_what_python_splits(folder, tmp_path, kind, capsys):
-    assert run("split", str(folder / "log.csv"), "--out", str(tmp_path / "parts"), "--format", kind, "--seed", "3") == 0
+    assert run("split", str(folder / "log.csv"), "--out", str(tmp_path / "parts"), "--to", kind, "--seed", "3") == 0
     parts = [tr.data.source.open_data(tmp_path / "parts" / f"{name}.{kind}") for name in ("train", "valid", "test")]
     expected = tr.read_interactions(folder / "log.csv").split(random_state=3)
     assert [part.nnz for part in parts] == [part.nnz for part in expected]
@@ -46,6 +46,8 @@ def test_split_writes_what_python_splits(folder, tmp_path, kind, capsys):
     [
         (["--by", "last", "--held", "2"], {"train", "valid", "test"}),
         (["--by", "time", "--ratios", "0.9,0.1"], {"train", "test"}),
+        (["--by", "blocks", "--ratios", "0.8,0.2"], {"train", "test"}),
+        (["--by", "blocks"], {"train", "valid", "test"}),
         (["--by", "users"], {"train", "valid", "test", "valid-seen", "test-seen"}),
     ],
 )
@@ -58,6 +60,52 @@ def test_split_by_other_rules(folder, tmp_path, options, names):
         users = {name: set(pl.read_csv(tmp_path / f"{name}.csv")["user"]) for name in names}
         assert users["train"].isdisjoint(users["test-seen"])
         assert users["test"] <= users["test-seen"]
+
+
+def test_split_reads_a_file_in_the_format_it_is_told(tmp_path):
+    """--format is that of the file that is read; --to that of the files that are written."""
+    (tmp_path / "odd.txt").write_text("0 1 2 3\n1 0 2 4\n2 1 3 4\n")
+    out = tmp_path / "parts"
+    assert run("split", str(tmp_path / "odd.txt"), "--format", "adjacency", "--to", "npz", "--out", str(out)) == 0
+    assert sum(tr.Interactions.load_npz(path).nnz for path in out.glob("*.npz")) == 9
+    assert len(list(out.iterdir())) == 3
+
+
+def test_every_command_has_each_option_once():
+    """An option with the name of another one hides it."""
+    from inspect import signature
+
+    from taylorank.cli.options import FileOptions
+
+    of_files = set(FileOptions.__dataclass_fields__)
+    for command in ("split", "fit", "train", "tune", "compare", "evaluate", "fold-in", "update", "leakage"):
+        own = signature(app[command].default_command).parameters
+        assert not of_files & set(own), f"{command}: {of_files & set(own)}"
+
+
+def test_split_by_blocks_holds_out_like_items(folder, tmp_path):
+    """The items of a user in test are more alike than random ones."""
+    assert run("split", str(folder / "log.csv"), "--by", "blocks", "--to", "npz", "--out", str(tmp_path)) == 0
+    parts = [tr.Interactions.load_npz(tmp_path / f"{name}.npz") for name in ("train", "valid", "test")]
+    log = tr.read_interactions(folder / "log.csv")
+    assert tr.merge(parts) == log
+    by_hand = tr.selection.split_blocks(log, 0.1)
+    assert parts[2] == by_hand[1]
+
+
+def test_leakage_finds_what_is_in_two_parts(folder, tmp_path, capsys):
+    parts = [tmp_path / f"{name}.csv" for name in ("train", "test")]
+    for path, part in zip(parts, DATA.split((0.8, 0.2)), strict=True):
+        part.to_frame().write_csv(path)
+    assert run("leakage", *map(str, parts), "--order", "any") == 0
+    assert "no leak" in capsys.readouterr().out
+    assert run("leakage", *map(str, parts)) == 3  # times are known, and the split was at random
+    assert "split with split_time()" in capsys.readouterr().out
+    assert run("leakage", str(folder / "log.csv"), str(parts[1])) == 3
+    shown = capsys.readouterr()
+    assert "pairs are in train and in test" in shown.out
+    assert "warning" not in shown.err
+    assert run("leakage", str(parts[0])) == 2
 
 
 @pytest.mark.parametrize("ratios", ["a,b", "0.5", "0.9,0.9", ""])
@@ -157,10 +205,10 @@ def test_completion_is_a_script_that_knows_the_commands(shell, capsys, tmp_path)
 
 def test_the_help_names_exit_codes_and_every_command_is_there(capsys):
     assert "Exit codes" in HELP
-    for code in ("0", "2", "130", "143"):
+    for code in ("0", "2", "3", "130", "143"):
         assert f" {code} " in HELP.partition("Exit codes")[2]
     assert run("--help") == 0
     shown = capsys.readouterr().out
-    for name in "split fit similar explain fold-in update export serve demo completion".split():
+    for name in "split leakage fit similar explain fold-in update export serve demo completion".split():
         assert name in shown
         assert app[name] is not None

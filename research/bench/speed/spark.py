@@ -26,6 +26,7 @@ from research.bench.speed.spark_session import PeakMemory, local_session
 from research.output import provenance, write_json
 from research.places import HERE
 from taylorank.data import datasets, planted
+from taylorank.errors import DataError
 from taylorank.machine import describe_machine
 
 ITERATIONS = 10
@@ -33,7 +34,7 @@ SWEEP_TARGET, LISTS_TARGET = 10.0, 5.0
 BUSY = 4.0  # load of two cores beyond which other work was there
 SUBSET = 10_000  # users of the generated set for whom lists are made
 KEPT = Path(tempfile.gettempdir()) / "taylorank-bench-spark"
-CHOICE = "spark/choice.json"
+CHOICE = HERE.records / "spark" / "choice.json"
 
 
 def run(
@@ -63,7 +64,7 @@ def run(
         if not again and any(key.items() <= one.items() for one in record["results"]):
             continue
         try:
-            own = in_own_process(__name__, kind, name, rank, limit=limit)
+            own = in_own_process(__name__, kind, name, rank, json.dumps(settings(kind, name, int(rank))), limit=limit)
         except TimeoutError:
             own = {**key, "factors": int(rank), "given_up_after_s": limit}
         kept = [one for one in record["results"] if not key.items() <= one.items() and "asked" in one]
@@ -75,14 +76,29 @@ def run(
     return record
 
 
-def measure(kind: str, data: str, rank: str) -> dict[str, Any]:
-    """Measure one contender in this process."""
+def settings(kind: str, data: str, rank: int, choice: Path = CHOICE) -> dict[str, Any]:
+    """Return what was chosen for Gowalla; none for RG² with its defaults, at rank 0 and on generated data."""
+    if data == "quick":
+        return {"alpha": 80.0, "regParam": 1.0} if kind == "mllib" else {}
+    if kind == "ours" and (not rank or data != "gowalla"):
+        return {}
+    if not choice.exists():
+        raise DataError(
+            f"{choice} is not there, which holds the parameters of both models",
+            f"write it by `python -m research.bench spark-choice --json {choice}`",
+        )
+    return chosen(json.loads(choice.read_text(encoding="utf-8")), kind, rank)
+
+
+def measure(kind: str, data: str, rank: str, given: str) -> dict[str, Any]:
+    """Measure one contender with the given settings in this process."""
     with tempfile.TemporaryDirectory() as log:
         session = local_session(log=Path(log))
         frame, parts = _data(session, data)
         frame = frame.persist()
         interactions = frame.count()
-        one = _contender(kind, data, int(rank), Path(log))
+        own: dict[str, Any] = {"iterations": ITERATIONS if data in ("gowalla", "quick") else 1, "log": Path(log)}
+        one = Ours(int(rank), json.loads(given)) if kind == "ours" else Mllib(int(rank), json.loads(given), **own)
         one.warm(session)
         with PeakMemory() as memory:
             began = time.perf_counter()
@@ -110,17 +126,6 @@ def _some_users(frame: Any) -> Any:
     users = frame.select("user").distinct().limit(SUBSET).persist()
     users.count()
     return users
-
-
-def _contender(kind: str, data: str, rank: int, log: Path) -> Ours | Mllib:
-    """Return a contender with the parameters that were chosen for Gowalla, or with defaults."""
-    file = HERE.records / "bench" / CHOICE
-    choice = json.loads(file.read_text()) if file.exists() and data != "quick" else {"trials": []}
-    if kind == "ours":
-        settings = chosen(choice, "ours", rank) if rank and data == "gowalla" and choice["trials"] else {}
-        return Ours(rank, settings)
-    settings = chosen(choice, "mllib", rank) if choice["trials"] else {"alpha": 80.0, "regParam": 1.0}
-    return Mllib(rank, settings, iterations=ITERATIONS if data in ("gowalla", "quick") else 1, log=log)
 
 
 def _data(session: Any, data: str) -> tuple[Any, Parts | None]:

@@ -24,6 +24,7 @@ from taylorank.cli import (
     export,
     fit,
     fold_in,
+    leakage,
     recommend,
     report,
     run,
@@ -55,8 +56,8 @@ Start with one of these:
     taylorank demo                            choose words, get words, in the browser
 
 Exit codes: 0 done; 2 bad input or a file that cannot be written, said in one
-line; 130 interrupted (Ctrl-C); 143 terminated. Anything else is a fault of
-taylorank, and comes with a traceback.
+line; 3 leakage found leaks; 130 interrupted (Ctrl-C); 143 terminated.
+Anything else is a fault of taylorank, and comes with a traceback.
 """
 
 # Commands of earlier versions, and what does their work now.
@@ -88,6 +89,7 @@ app.command(tune.tune)
 app.command(compare.compare)
 app.command(report.report)
 app.command(split.split)
+app.command(leakage.leakage)
 app.command(update.update)
 app.command(recommend.recommend)
 app.command(fold_in.fold_in)

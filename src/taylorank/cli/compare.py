@@ -27,6 +27,7 @@ from taylorank.cli.options import (
     whole,
 )
 from taylorank.cli.results import table_console, writable
+from taylorank.cli.space_option import SpacesOption, spaces_of
 from taylorank.data import datasets
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
@@ -59,6 +60,7 @@ def compare(
     models: Annotated[
         str, Parameter(help=f"Models, separated by commas: {NAMES}; or loss/backbone/sampler.")
     ] = "rg2,ials,ease,popularity",
+    space: SpacesOption = None,
     trials: Annotated[
         int | None,
         Parameter(
@@ -99,12 +101,16 @@ def compare(
     Example: taylorank compare ml-1m --models rg2,ials --report ml-1m.html
 
     Example: taylorank compare ml-1m --cleaning paper --seeds 5 --json ml-1m.json
+
+    Example: taylorank compare ml-1m --models rg2,ease --space ease.regularization=10..5000:log
     """
     console = table_console(quiet)
     protocol_named(protocol)
     chosen = comma_separated(models, "--models")
-    for one in contenders(chosen):  # a wrong name or device is found before the data is read
+    entries = contenders(chosen)
+    for one in entries:  # a wrong name or device is found before the data is read
         on_device(one.estimator, device)
+    spaces = spaces_of(space or (), entries)
     if not 1 <= seeds <= MOST_SEEDS:
         raise ParameterError(f"--seeds {seeds} is no number of repetitions", f"give 1 to {MOST_SEEDS:,}")
     if per_user and json is None:
@@ -118,6 +124,7 @@ def compare(
             "seeds": range(seed, seed + seeds),
             "trials": trials,
             "seconds": seconds,
+            "spaces": spaces,
             "metrics": None if metrics is None else comma_separated(metrics, "--metrics"),
             "k": cutoffs(k),
             "device": device,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 from rich import box
@@ -22,9 +20,7 @@ from taylorank.data.datasets.places import locate, present
 from taylorank.data.describe import Description, Spread, describe
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
-
-if TYPE_CHECKING:
-    from taylorank.data.datasets.fetch import Progress
+from taylorank.progress import counted
 
 NARROW = 80  # columns of a terminal
 app = App(name="datasets", help="List, download and describe public data sets.", group_parameters=OPTIONS)
@@ -68,8 +64,8 @@ def get(
     if out is not None and out.suffix != ".npz":
         raise ParameterError(f"cannot write {out}", "give a name that ends in .npz")
     recipe = None if cleaning is None and out is None else dataset.cleaning(cleaning or "raw")
-    with download_bar(name, quiet) as progress:
-        located = locate(dataset, progress=progress)
+    with counted(f"data set {name}", "bytes", not quiet) as tell:
+        located = locate(dataset, progress=tell)
     for path in located.paths:
         _print_line(str(path))
     _print_line(f"terms: {dataset.terms}")
@@ -185,32 +181,3 @@ def _console() -> Console:
 
 def _print_line(text: str) -> None:
     _console().print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-@contextmanager
-def download_bar(name: str, quiet: bool) -> Iterator[Progress | None]:
-    """Show downloads on the terminal's error stream; nothing appears where nothing is downloaded."""
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (
-        TextColumn(escape(name)),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bars(*columns, console=console, transient=True) as bars:
-        task: Any = None
-
-        def progress(done: int, total: int | None) -> None:
-            nonlocal task
-            if task is None:
-                task = bars.add_task(name, total=total)
-            bars.update(task, completed=done, total=total)
-
-        yield progress

@@ -55,7 +55,7 @@ def diagnose(
             fitted.seen,
             *(open_data(more, cleaning=cleaning, progress=not quiet, **options.given()) for more in seen or []),
         ]
-        found = diagnose_model(fitted, given, seen=masks, users=users, random_state=seed)
+        found = diagnose_model(fitted, given, seen=masks, users=users, random_state=seed, progress=not quiet)
         console.print(str(found), markup=False)
         if json is not None:
             asked = {"model": str(model), "data": data, "seen": seen or [], "users": users, "seed": seed}

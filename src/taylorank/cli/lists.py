@@ -8,7 +8,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import Progress
 
 from taylorank.data import Ids
 from taylorank.data.panics import without_panics
@@ -16,6 +15,7 @@ from taylorank.data.polars_use import check_polars
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.output import atomic_path
+from taylorank.progress import counted
 from taylorank.ranking.list_table import list_columns
 from taylorank.ranking.recommendations import recommend_blocks
 
@@ -37,21 +37,18 @@ def write_lists(model: Recommender, users: NDArray[Any], n: int, *, out: Path, c
     schema = {"user": _kind(model.users), "rank": pl.Int32(), "item": _kind(model.items), "score": pl.Float32()}
     blocks = recommend_blocks(model, users, n, **choice)
     written = 0
-    visible = console.is_terminal and not console.quiet
 
     def source(*_: Any) -> Iterator[pl.DataFrame]:
         nonlocal written
-        with Progress(console=console, transient=True, disable=not visible) as progress:
-            task = progress.add_task("recommending", total=len(users))
-            start = 0
-            for ids, scores in blocks:
-                frame = pl.DataFrame(list_columns(users[start : start + len(ids)], (ids, scores)), schema=schema)
-                start += len(ids)
-                written += len(frame)
-                progress.update(task, completed=start)
-                yield frame
+        start = 0
+        for ids, scores in blocks:
+            frame = pl.DataFrame(list_columns(users[start : start + len(ids)], (ids, scores)), schema=schema)
+            start += len(ids)
+            written += len(frame)
+            tell(start, len(users))
+            yield frame
 
-    with atomic_path(out) as temporary:
+    with atomic_path(out) as temporary, counted("recommending", "users", not console.quiet) as tell:
         rows = register_io_source(source, schema=schema)
         sink = rows.sink_parquet if out.suffix == ".parquet" else rows.sink_csv
         with without_panics():

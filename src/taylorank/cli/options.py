@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from cyclopts import Group, Parameter, Token, validators
 
@@ -23,6 +23,15 @@ def whole(_: type, tokens: Sequence[Token]) -> int:
     except ValueError:
         shown = text if len(text) < 60 else f"{text[:50]}…"
         raise ValueError(f'"{shown}" is not a whole number.') from None
+
+
+def takes_whole(hint: Any) -> bool:
+    """Whether a parameter with this type takes whole numbers and, but for None, nothing else.
+
+    >>> takes_whole(int | None), takes_whole(float)
+    (True, False)
+    """
+    return {int, *(get_args(hint) or (hint,))} <= {int, type(None)}
 
 
 A_FILE_OR_A_NAME = "a file, or a name from `taylorank datasets list`."

@@ -11,11 +11,13 @@ from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, FileOptions,
 from taylorank.cli.results import text_console
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
+from taylorank.data.split import check_ratios
 from taylorank.errors import ParameterError
 from taylorank.output import atomic_path, output_folder
+from taylorank.selection import split_blocks
 
-By = Literal["random", "last", "time", "users"]
-Format = Literal["csv", "parquet", "npz"]
+By = Literal["random", "last", "time", "users", "blocks"]
+To = Literal["csv", "parquet", "npz"]
 
 
 def split(
@@ -28,14 +30,14 @@ def split(
         By,
         Parameter(
             help="random: of each user; last: the last items of each user; time: the log at moments; "
-            "users: whole users, whose history is in NAME-seen."
+            "users: whole users, whose history is in NAME-seen; blocks: groups of like items of each user."
         ),
     ] = "random",
     ratios: Annotated[
         str, Parameter(help="Shares of train, validation and test, or of train and test; not for last.")
     ] = "0.8,0.1,0.1",
     held: Annotated[int, Parameter(help="last: items of each user in validation and in test.", converter=whole)] = 1,
-    format: Annotated[Format, Parameter(help="Format of the files; npz keeps ids and splits exactly.")] = "csv",
+    to: Annotated[To, Parameter(help="Format of the written files; npz keeps ids and splits exactly.")] = "csv",
     out: Annotated[Path, Parameter(help="Write train, valid and test to this folder.")],
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -53,7 +55,7 @@ def split(
         interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         for name, part in _parts(interactions, by, shares, held, seed).items():
-            path = folder / f"{name}.{format}"
+            path = folder / f"{name}.{to}"
             _write(part, path)
             console.print(f"{path}: {part.nnz:,} interactions", markup=False)
 
@@ -74,9 +76,21 @@ def _parts(data: Interactions, by: By, ratios: tuple[float, ...], held: int, see
         train, valid, test = data.split_users(ratios, random_state=seed)
         named = {"valid-seen": valid.seen, "valid": valid.target, "test-seen": test.seen, "test": test.target}
         return {"train": train, **named}
+    if by == "blocks":
+        return _blocks(data, ratios, seed)
     found: Any = data.split_time(ratios) if by == "time" else data.split(ratios, random_state=seed)
     names = ("train", "test") if len(found) == 2 else ("train", "valid", "test")
     return dict(zip(names, found, strict=True))
+
+
+def _blocks(data: Interactions, ratios: tuple[float, ...], seed: int) -> dict[str, Interactions]:
+    """Take the test part first, then validation from what is left."""
+    _, *held = check_ratios(ratios)
+    parts, left = {}, 1.0
+    for name, share in zip(("test", "valid"), reversed(held), strict=False):
+        data, parts[name] = split_blocks(data, share / left, random_state=seed)
+        left -= share
+    return {"train": data, **dict(reversed(parts.items()))}
 
 
 def _write(part: Interactions, path: Path) -> None:

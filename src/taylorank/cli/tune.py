@@ -21,6 +21,7 @@ from taylorank.cli.options import (
     whole,
 )
 from taylorank.cli.results import Json, text_console, writable, write_json
+from taylorank.cli.space_option import SpaceOption, space_of
 from taylorank.cli.tables import print_table
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
@@ -42,6 +43,7 @@ def tune(
     core: Core = None,
     model: Annotated[str, Parameter(help=f"Model to tune: {', '.join(MODELS)}; or loss/backbone/sampler.")] = "rg2",
     metric: Annotated[str, Parameter(help="Metric to maximise: ndcg@10, recall@20, …")] = "ndcg@10",
+    space: SpaceOption = None,
     trials: Annotated[
         int | None, Parameter(help="Maximum number of fits. [default: 20 if --seconds is not given]", converter=whole)
     ] = None,
@@ -67,8 +69,11 @@ def tune(
     Example: taylorank tune ml-1m --cleaning paper --seconds 60 --out model.tr
 
     Example: taylorank tune log.csv --model ials --file trials.jsonl --out ials.tr
+
+    Example: taylorank tune log.csv --space factors=64,128 --space regularization=0..0.8
     """
-    on_device(model_named(model), device)  # a wrong name or device is found before the data is read
+    unfitted = on_device(model_named(model), device)  # a wrong name or device is found before the data is read
+    wanted = None if space is None else space_of(space, unfitted)
     if not 0 < valid < 1:
         raise ParameterError(f"--valid {valid} is not a share", "give a number between 0 and 1, such as 0.1")
     if file is not None and not file.parent.is_dir():  # trials that were kept are not there: the name is wrong
@@ -81,7 +86,7 @@ def tune(
         held = hold_back(interactions, valid, hold_out=hold_out, random_state=seed)
         console.print(held.line, markup=False)
         limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "random_state": seed, "file": file}
-        how = {"metric": metric, "refit": out is not None, "device": device}
+        how = {"metric": metric, "refit": out is not None, "device": device, "space": wanted}
         found = _searched(model, held.train, held.valid, console, **how, **limits)
         _print_found(found, console)
         _write(found, out, json, console)

@@ -14,7 +14,6 @@ from taylorank.data.source import open_data
 from taylorank.kernels import threads
 from taylorank.models import load
 from taylorank.output import output_file
-from taylorank.progress import narrated
 
 
 def update(
@@ -43,8 +42,7 @@ def update(
         update_with = fitted.partial_fit  # a model without it says so before the data are read
         more = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         before, start = (len(fitted.users), len(fitted.items), fitted.seen.nnz), time.perf_counter()
-        with narrated(f"updating {type(fitted).__name__}", not quiet):
-            update_with(more, sweeps=sweeps)
+        update_with(more, sweeps=sweeps, progress=not quiet)
         fitted.save(out)
     after = (len(fitted.users), len(fitted.items), fitted.seen.nnz)
     users, items, pairs = (new - old for old, new in zip(before, after, strict=True))

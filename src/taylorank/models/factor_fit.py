@@ -25,7 +25,7 @@ from taylorank.models.fitting import FitMonitor, FitProgress, Step, as_before_on
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
 from taylorank.models.recommender import Recommender
-from taylorank.progress import Show, narrated_fit
+from taylorank.progress import Show, narrated_fit, narrated_update, report
 from taylorank.solvers import AlsSweep
 
 Model = TypeVar("Model", bound=Recommender)
@@ -75,13 +75,14 @@ def fit_factors(
 
 
 @on_own_threads
-def partial_fit_factors(self: Model, data: Any, y: None = None, *, sweeps: int = 1) -> Model:
+@narrated_update
+def partial_fit_factors(self: Model, data: Any, y: None = None, *, sweeps: int = 1, progress: Show = None) -> Model:
     """Update the model with more data: new users, new items, more of known ones; a fit from scratch is not needed.
 
     The data is merged with what was there (of repeated pairs the new one counts), everything that the objective
     derives from it (proposal q, context weights, popularity) is computed anew over all of it, λ stays; then `sweeps`
     exact sweeps begin from the item factors (new items from 0), and the users are folded in once more. `y` is there for
-    scikit-learn, and not used.
+    scikit-learn, and not used. `progress` is as in `fit`.
     """
     model: Any = self
     check_whole(sweeps, "sweeps")
@@ -90,11 +91,16 @@ def partial_fit_factors(self: Model, data: Any, y: None = None, *, sweeps: int =
             "this model no longer has the data that it was fitted to",
             "call partial_fit on the fitted one, saved with its seen items",
         )
+    report("merging the data")
     merged = merge(self.seen, read_interactions(data))
     start = factors_from(self, self, merged)
     model._check(merged)
     with as_before_on_failure(self):
-        _, model.item_factors_ = model._sweep(merged, start, sweeps)
+        report("sweeping")
+        _, model.item_factors_ = model._sweep(
+            merged, start, sweeps, callback=lambda done: report("sweeping", done=done.sweep, total=sweeps)
+        )
+        report("folding the users in")
         self.train_ = merged
         model.user_factors_ = np.zeros((merged.n_users, model.item_factors_.shape[1]), model.item_factors_.dtype)
         model.user_factors_ = self.ranker.for_histories(merged).vectors.users  # type: ignore[union-attr]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -33,7 +33,7 @@ from taylorank.models.rg_parameters import (
 from taylorank.objectives import RG, rg_objective
 from taylorank.objectives.rg import Penalty, context_weights
 from taylorank.ranking import Ranker, Vectors
-from taylorank.solvers import Progress, SpectralPath, SvdState, solve_als, solve_spectral
+from taylorank.solvers import AlsSweep, Progress, SpectralPath, SvdState, solve_als, solve_spectral
 from taylorank.torch_extra import torch_device
 
 SOLVERS = ("spectral", "als")
@@ -201,7 +201,9 @@ class RGFamily(Factors):
     def _sweeping_device(self) -> str | None:
         return None if self.penalty == "plain" else torch_device(self.device)
 
-    def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
+    def _sweep(
+        self, data: Interactions, item_factors: Floats, sweeps: int, *, callback: Callable[[AlsSweep], object]
+    ) -> tuple[Floats, Floats]:
         objective = self._objective(data)
         self.path_ = None
         return solve_als(
@@ -211,6 +213,7 @@ class RGFamily(Factors):
             sweeps=sweeps,
             tolerance=0,
             start=item_factors,
+            callback=callback,
             device=self._sweeping_device(),
         )
 

@@ -30,6 +30,7 @@ from taylorank.objectives import (
 )
 from taylorank.objectives.rg import Penalty
 from taylorank.ranking import Ranker, Vectors
+from taylorank.solvers import AlsSweep
 from taylorank.solvers.row_als import Method, RowObjective
 
 Formula = Callable[[NDArray[np.float32], NDArray[np.float32], float], NDArray[np.float32]]
@@ -102,10 +103,12 @@ class SampledFamily(Rows):
         del full
         return super()._solve(data, monitor, start)
 
-    def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
+    def _sweep(
+        self, data: Interactions, item_factors: Floats, sweeps: int, *, callback: Callable[[AlsSweep], object]
+    ) -> tuple[Floats, Floats]:
         self.strength_unit_ = data.typical_strength
         self.proposal_ = proposal(data, self.proposal_exponent)
-        return super()._sweep(data, item_factors, sweeps)
+        return super()._sweep(data, item_factors, sweeps, callback=callback)
 
     def _objective(self, data: Interactions) -> RowObjective:
         make = type(self).make_objective

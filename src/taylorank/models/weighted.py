@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +17,7 @@ from taylorank.models.fold_in import RowFoldIn
 from taylorank.models.recommender import Recommender
 from taylorank.objectives import ials_objective, released_objective, wrmf_objective
 from taylorank.ranking import Ranker, Vectors
-from taylorank.solvers import SweepState, solve_row_als
+from taylorank.solvers import AlsSweep, SweepState, solve_row_als
 from taylorank.solvers.row_als import Method, RowObjective
 from taylorank.torch_extra import torch_device
 
@@ -69,11 +70,20 @@ class WeightedRows(Factors):
             device=torch_device(self.device),
         )
 
-    def _sweep(self, data: Interactions, item_factors: Floats, sweeps: int) -> tuple[Floats, Floats]:
+    def _sweep(
+        self, data: Interactions, item_factors: Floats, sweeps: int, *, callback: Callable[[AlsSweep], object]
+    ) -> tuple[Floats, Floats]:
         objective = self._objective(data)
         start = _pair(objective, item_factors)
-        device = torch_device(self.device)
-        return solve_row_als(objective, self.factors, sweeps=sweeps, method=self.solver, start=start, device=device)
+        return solve_row_als(
+            objective,
+            self.factors,
+            sweeps=sweeps,
+            method=self.solver,
+            start=start,
+            callback=callback,
+            device=torch_device(self.device),
+        )
 
     def _fold_in(self, items: ItemVectors) -> RowFoldIn:
         """The fold-in of this fit: a copy of the model that no later fit and no parameter set later reaches."""

@@ -11,7 +11,7 @@ from taylorank.metrics import choosing_metric
 from taylorank.models import RG2
 from taylorank.models.histories import training_data
 from taylorank.models.recommender import Recommender
-from taylorank.progress import Narrator, narrated
+from taylorank.progress import Narrator, Show, narrated
 from taylorank.selection.best_search import BestSearch
 from taylorank.selection.best_tried import SHARE
 from taylorank.selection.hold_out import HeldBack, HoldOut, hold_back
@@ -31,6 +31,7 @@ def fit_best(
     random_state: int = 0,
     device: Literal["auto", "cpu", "cuda"] = "auto",
     quiet: bool = False,
+    progress: Show = None,
 ) -> Recommender:
     """Return the model with the highest `metric` on validation data of those that `seconds` allow, fitted to all data.
 
@@ -56,6 +57,8 @@ def fit_best(
         Seed of everything. The same seed gives the same model as far as the same settings can be tried in time.
     quiet
         Print nothing. Else what was chosen and why is printed, and on a terminal the progress.
+    progress
+        Where to show how far it is (`taylorank.progress`): by default on a terminal, if not `quiet`.
 
     Ctrl-C ends the search, and the best model so far is returned: fitted to what was not held back, and with all that
     users have folded in, as where no time is left for the last fit.
@@ -69,7 +72,7 @@ def fit_best(
     wanted = str(choosing_metric(metric))
     uses_cuda(device)
     budget = Budget(None, _checked(seconds))
-    with narrated("choosing", False if quiet else None) as narrator:
+    with narrated("choosing", False if quiet and progress is None else progress) as narrator:
         terminal = Terminal(narrator, budget, quiet=quiet)
         terminal.say(_facts(interactions))
         return _chosen(interactions, wanted, terminal, hold_out=hold_out, random_state=random_state, device=device)

@@ -22,6 +22,7 @@ from taylorank.models.histories import over_items
 from taylorank.models.logits import Logits, logits_of
 from taylorank.models.rg_family import RGFamily
 from taylorank.objectives import RG
+from taylorank.progress import Show, narrated, report
 from taylorank.ranking.masks import seen_parts
 from taylorank.ranking.ranker import ranker_of
 from taylorank.selection.candidate_loss import Pairs, losses_of, pairs_of, rg2_losses
@@ -54,6 +55,7 @@ def diagnose(
     seen: Interactions | Sequence[Interactions] | None = None,
     users: int = 500,
     random_state: int = 0,
+    progress: Show = None,
 ) -> Diagnosis:
     """Check a fitted factor model: how well it approximates softmax, its condition numbers, and its penalty.
 
@@ -61,7 +63,8 @@ def diagnose(
     data that are not the training data, the items in `seen` (the training data by default) are no candidates of their
     users, as in `evaluate`. Losses are means over the positives of at most `users` users, drawn by `random_state`. A
     spectral fit of RG2 or RGX has its factors for every penalty; given validation data, the result names the penalty
-    with the lowest RG² loss there.
+    with the lowest RG² loss there. `progress` is where to show how far it is (`taylorank.progress`): by default on a
+    terminal.
 
     >>> from taylorank.data import planted
     >>> from taylorank.models import RG2
@@ -71,17 +74,27 @@ def diagnose(
     """
     check_whole(users, "users")
     check_seed(random_state)
+    with narrated(f"diagnosing {type(model).__name__}", progress):
+        return _diagnosed(model, data, seen=seen, users=users, random_state=random_state)
+
+
+def _diagnosed(model: Any, data: Any, *, seen: Any, users: int, random_state: int) -> Diagnosis:
+    report("drawing pairs")
     logits, ranker = logits_of(model), ranker_of(model)
     if data is None and not model.seen.nnz:
         raise DataError("this model was saved without the histories of its users", "give the data to measure on")
     positives = model.seen if data is None else over_items(read_interactions(data), model.items)
     masks = [] if data is None else [part for part in seen_parts(ranker, seen) if part.nnz]
     pairs = pairs_of(model, positives, masks, users, random_state)
-    numbers = {**losses_of(logits, pairs), **_conditions(logits)}
+    report("measuring losses")
+    numbers = losses_of(logits, pairs)
+    report("finding condition numbers")
+    numbers |= _conditions(logits)
     own = data is None or (bool(masks) and pairs.hidden is None)
     words = [*_about_scores(logits, numbers), _about_gain(pairs, numbers, trained_on_these=own)]
     words += _about_systems(numbers)
     if _has_spectrum(model):
+        report("comparing penalties")
         numbers |= _spectrum(model)
         words += _about_penalty(model, numbers, None if own else pairs)
     return Diagnosis(tuple(words), numbers)

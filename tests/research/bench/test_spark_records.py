@@ -10,6 +10,7 @@ from research.bench.speed import spark, spark_choice, spark_scale
 from research.bench.speed.spark_events import half_iterations, shuffled_bytes
 from research.pages import write
 from research.places import Places
+from taylorank.errors import DataError
 
 
 def _job(number, name, start, end):
@@ -68,6 +69,14 @@ def test_a_better_ranking_in_less_time_is_what_it_says():
     assert [line.endswith("kept") for line in said] == [True, False, False]
     given_up = {"contender": "mllib", "data": "20", "asked": 8, "factors": 8, "given_up_after_s": 60}
     assert "given up after 60 s" in spark.describe({"results": [given_up]})[0]
+
+
+def test_a_benchmark_without_chosen_parameters_says_how_to_choose_them(tmp_path):
+    assert spark.settings("mllib", "gowalla", 64)["alpha"] in spark_choice.ALPHAS
+    assert set(spark.settings("ours", "gowalla", 128)) == {"regParam"}
+    assert spark.settings("ours", "gowalla", 0) == {}  # its defaults
+    with pytest.raises(DataError, match="spark-choice"):
+        spark.settings("mllib", "gowalla", 64, tmp_path / "choice.json")
 
 
 @pytest.fixture
