@@ -1,4 +1,7 @@
-"""Dense data, where a student of 64 numbers trails its teacher: one change at a time, then all together."""
+"""Dense data, where a student of 64 numbers trails its teacher: one change at a time, then all together.
+
+The search over all of them starts with the best value of each, at K = 256 also with what K = 64 has found.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +23,21 @@ BASE: Settings = {
     "context_exponent": 0.5,
     "bias": True,
 }
-CHANGES: dict[str, tuple[Any, ...]] = {
+CHANGES: dict[str, tuple[Any, ...]] = {  # what may matter most comes first: the seconds may end
+    "steps": (300, 3000, 10000),
+    "sharpness": (0.7, 1.6, 2.0, 2.5),
     "top": (200, 10**6),
-    "sharpness": (0.7, 1.5, 2.0),
     "temperature": (0.05, 0.07, 0.14, 0.2),
     "context_exponent": (0.0, 1.0),
     "bias": (False,),
     "learning_rate": (0.003, 0.03),
     "batch_size": (128,),
-    "steps": (300, 3000, 10000),
 }
 WIDTHS = (128, 256, 512)
 TOGETHER: Ranges = {
     **WIDE,
     "top": (200, 1000, 10**6),
-    "steps": (500, 1000, 2000),
+    "steps": (300, 1000, 3000),
 }
 
 
@@ -52,14 +55,29 @@ def dense(job: Job, keep: Callable[[Row], object]) -> Row:
         rows.append(_student(search, {**base, **change}, width, change))
         keep({"rows": rows, "unfinished": True})
     found: Row = {"rows": rows}
+    starts = [{**base, **_best_changes(rows, search)}]
     for width in (4,) if job.quick else (64, 256):
         alone = job.search(parts, lambda row: None, ranges=search.ranges, factors=width, seconds=job.seconds / 2)
         alone.teachers, alone._fits = search.teachers, search._fits
-        alone.run()
+        for start in starts:
+            alone.value(start)
+        starts.append(alone.run())
         found[f"together {width}"] = told(alone, parts)
         rows.append(_student(alone, alone.best, width, alone.best))
         keep({**found, "unfinished": True})
     return found
+
+
+def _best_changes(rows: list[Row], search: Search) -> Settings:
+    """Return the best value of each parameter that was changed alone, among those that the search may take."""
+    students = [row for row in rows if row["model"] == "student"]
+    best: dict[str, tuple[float, Any]] = {}
+    for row in students[1:]:
+        for name, value in row["change"].items():
+            held = min(value, search.train.n_items) if name == "top" else value
+            if held in search.ranges.get(name, ()) and row["value"] > best.get(name, (students[0]["value"], None))[0]:
+                best[name] = row["value"], held
+    return {name: value for name, (_, value) in best.items()}
 
 
 def _variants(job: Job) -> list[tuple[Settings, int]]:
