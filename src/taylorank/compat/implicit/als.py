@@ -125,6 +125,18 @@ class AlternatingLeastSquares(FactorRecommender):
         order = [place for place in np.argsort(-added, kind="stable") if confidence[place] > 0][:N]
         return float(added.sum()), [(int(liked[i]), float(added[i])) for i in order], user_weights
 
+    @property
+    def YtY(self) -> Floats:  # noqa: N802
+        """The item factors' Gram matrix QᵀQ, (K, K)."""
+        Q = self._item_factors()
+        return Q.T @ Q
+
+    @property
+    def XtX(self) -> Floats:  # noqa: N802
+        """The user factors' Gram matrix PᵀP, (K, K)."""
+        P = self._user_factors()
+        return P.T @ P
+
     def to_gpu(self) -> AlternatingLeastSquares:
         """Return the model for a CUDA device; its arrays stay NumPy arrays."""
         self.use_gpu = True
