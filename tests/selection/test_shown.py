@@ -8,7 +8,7 @@ import pytest
 
 import taylorank as tr
 from taylorank.errors import ParameterError
-from taylorank.selection.shown import effort_words
+from taylorank.selection.shown import SHOWN, effort_words, ranked, telling
 
 DATA = tr.planted(120, 60, interactions=2500, random_state=2)
 TRAIN, VALID = DATA.split((0.8, 0.2))
@@ -33,6 +33,17 @@ def test_the_result_of_tuning_fits_a_screen_and_begins_with_what_was_chosen(tune
         shown = f"{value:.4g}" if isinstance(value, float) else str(value)
         assert f"{name} {shown}" in lines[1]
     assert repr(tuned) == str(tuned)
+
+
+def test_trials_are_told_by_what_differs_between_them(tuned):
+    """What is the same in all of them is among the chosen parameters, two lines above."""
+    best = ranked(tuned)[:SHOWN]
+    lines = str(tuned).split("the best trials:\n")[1].splitlines()[: len(best)]
+    for name in tuned.best:
+        differs = len({str(trial.params[name]) for trial in best}) > 1
+        assert all((name in line) == differs for line in lines), name
+    same = [SimpleNamespace(params={"factors": 8})] * 2
+    assert telling(same) == ["factors"]
 
 
 @pytest.mark.parametrize(("trials", "fits", "words"), [(1440, 1, "1,440 trials on 1 fit"), (1, 2, "1 trial on 2 fits")])
