@@ -69,6 +69,13 @@ def test_results_are_tables_of_every_library(library, tuned, compared):
         frame = nw.from_native(native)
         assert frame.implementation.name.lower() == library, name
         assert len(frame) == rows, name
+    for kind, key in (("items", "item"), ("users", "user")):
+        similar = getattr(model, f"similar_{kind}")
+        near = nw.from_native(similar([3, 4], n=5, as_frame=library))
+        assert near.implementation.name.lower() == library
+        assert near.columns == [key, "rank", "similar", "similarity"]
+        assert near["similar"].to_list() == similar([3, 4], n=5)[0].ravel().tolist()
+    assert len(tr.EASE().fit(TRAIN).similar_items([3], n=4, as_frame=library)) == 4
     lists = nw.from_native(frames["lists"][0])
     assert lists.columns == ["user", "rank", "item", "score"]
     assert lists["item"].to_list() == model.recommend([3, 4], n=5)[0].ravel().tolist()
