@@ -26,7 +26,7 @@ Explained = tuple[float, list[tuple[int, float]], Any]
 
 
 class AlternatingLeastSquares(FactorRecommender):
-    """Minimise Σ_xy c_xy (P_x·Q_y − p_xy)² + λ (‖P‖² + ‖Q‖²), c = α |r| on stored pairs and 1 elsewhere.
+    """Minimise Σ_xy c_xy (P_x·Q_y − p_xy)² + λ (‖P‖² + ‖Q‖²), c = `α |r|` on stored pairs and 1 elsewhere.
 
     p_xy is 1 where r_xy > 0, else 0; a stored r < 0 says with confidence that the user does not like the item.
     `use_cg` chooses the solver: True the faster of exact rows and conjugate gradients, False exact rows.
