@@ -138,8 +138,8 @@ def indented(path: Path) -> str:
 
 
 COMMANDS = [
-    pytest.param(line, id=f"{name_of(path)}: {line[:60]}")
-    for path in PAGES
+    pytest.param(line, id=f"{path.stem}: {line[:60]}")
+    for path in [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "research").rglob("*.md")]
     for line in re.findall(r"^ {4}(taylorank [a-z](?:.*\\\n)*.*)$", indented(path), re.MULTILINE)
     if "…" not in line
 ]
