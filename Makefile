@@ -54,6 +54,7 @@ sanitize: $(VENV)/.test
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs build/site
 	$(BIN)/python docs/_extensions/check_links.py build/site
+	$(BIN)/python docs/_extensions/check_reference.py build/site
 
 wheel:
 	.ci/wheels

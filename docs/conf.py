@@ -22,6 +22,7 @@ extensions = [
     "drawings",
     "outside_links",
     "command_help",
+    "members",
     "readable",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}

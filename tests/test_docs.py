@@ -138,8 +138,8 @@ def indented(path: Path) -> str:
 
 
 COMMANDS = [
-    pytest.param(line, id=f"{name_of(path)}: {line[:60]}")
-    for path in PAGES
+    pytest.param(line, id=f"{path.stem}: {line[:60]}")
+    for path in [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "research").rglob("*.md")]
     for line in re.findall(r"^ {4}(taylorank [a-z](?:.*\\\n)*.*)$", indented(path), re.MULTILINE)
     if "…" not in line
 ]
@@ -189,3 +189,16 @@ def test_the_reference_has_every_public_name():
     modules = {"backbones", "datasets", "losses", "samplers"}
     for name in set(taylorank.__all__) - modules:
         assert re.search(rf"^   {name}$", page, re.MULTILINE), name
+
+
+def test_the_reference_has_errors_other_signatures_and_estimators_of_spark():
+    from taylorank import errors, spark
+
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    kinds = [name for name, value in vars(errors).items() if isinstance(value, type) and not name.startswith("_")]
+    for name in kinds:
+        assert f"   errors.{name}\n" in page, name
+    for name in set(spark.__all__) - {"FactorsModel"}:  # what the two models share
+        assert re.search(rf"^   spark\.\w+\.{name}$", page, re.MULTILINE), name
+    assert "   progress.Report\n" in page
+    assert "   compat.implicit.als.AlternatingLeastSquares\n" in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from rich.console import Console
 
 import taylorank as tr
 from tests.cli.command import run
@@ -74,6 +75,22 @@ def test_groups_can_be_held_back(log, tmp_path, capsys):
 def test_what_came_last_is_held_back_where_it_is_known(log, options, line, capsys):
     assert run("tune", str(log), "--model", "popularity", *options) == 0
     assert line in capsys.readouterr().out
+
+
+def test_columns_that_tell_nothing_are_left_out(log, monkeypatch, capsys):
+    """On a terminal of 80 columns the trials are a table, without what is the same in every row."""
+    monkeypatch.setattr(
+        "taylorank.cli.tune.text_console", lambda *_: Console(width=80, force_terminal=True, color_system=None)
+    )
+    assert run("tune", str(log), "--trials", "6") == 0
+    shown = capsys.readouterr().out
+    lines = shown[shown.index("chosen:") :].splitlines()
+    (start,) = [number for number, line in enumerate(lines) if line.startswith("ndcg@10")]
+    head = " ".join(lines[start : start + 2])
+    assert "status" not in head
+    assert "users" not in head
+    assert lines[start + 1].startswith("──") or lines[start + 2].startswith("──")
+    assert max(map(len, lines[start : start + 14])) <= 80
 
 
 def test_tune_is_quiet_when_told(log, capsys):

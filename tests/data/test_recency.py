@@ -42,3 +42,10 @@ def test_what_is_refused():
     for value in (0, -1, float("nan"), "x"):
         with pytest.raises(ParameterError, match="half_life"):
             faded(data, value)
+
+
+@pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
+def test_days_are_days_whatever_the_unit_of_the_clock(unit):
+    times = np.array([10**9, 10**9 + 86_400 * 3]) * unit
+    data = Interactions.from_arrays([1, 1], ["a", "b"], timestamps=times)
+    np.testing.assert_allclose(faded(data, 3).strengths, [0.5, 1.0], rtol=1e-6)

@@ -8,7 +8,7 @@ import pytest
 
 import taylorank as tr
 from taylorank.errors import ParameterError
-from taylorank.selection.shown import effort_words
+from taylorank.selection.shown import SHOWN, effort_words, ranked, telling
 
 DATA = tr.planted(120, 60, interactions=2500, random_state=2)
 TRAIN, VALID = DATA.split((0.8, 0.2))
@@ -35,6 +35,17 @@ def test_the_result_of_tuning_fits_a_screen_and_begins_with_what_was_chosen(tune
     assert repr(tuned) == str(tuned)
 
 
+def test_trials_are_told_by_what_differs_between_them(tuned):
+    """What is the same in all of them is among the chosen parameters, two lines above."""
+    best = ranked(tuned)[:SHOWN]
+    lines = str(tuned).split("the best trials:\n")[1].splitlines()[: len(best)]
+    for name in tuned.best:
+        differs = len({str(trial.params[name]) for trial in best}) > 1
+        assert all((name in line) == differs for line in lines), name
+    same = [SimpleNamespace(params={"factors": 8})] * 2
+    assert telling(same) == ["factors"]
+
+
 @pytest.mark.parametrize(("trials", "fits", "words"), [(1440, 1, "1,440 trials on 1 fit"), (1, 2, "1 trial on 2 fits")])
 def test_the_effort_of_a_search_is_in_numbers_that_people_write(trials, fits, words):
     found = SimpleNamespace(trials=[None] * trials, fits=fits, seconds=2.0, method="by hand")
@@ -58,6 +69,13 @@ def test_results_are_tables_of_every_library(library, tuned, compared):
         frame = nw.from_native(native)
         assert frame.implementation.name.lower() == library, name
         assert len(frame) == rows, name
+    for kind, key in (("items", "item"), ("users", "user")):
+        similar = getattr(model, f"similar_{kind}")
+        near = nw.from_native(similar([3, 4], n=5, as_frame=library))
+        assert near.implementation.name.lower() == library
+        assert near.columns == [key, "rank", "similar", "similarity"]
+        assert near["similar"].to_list() == similar([3, 4], n=5)[0].ravel().tolist()
+    assert len(tr.EASE().fit(TRAIN).similar_items([3], n=4, as_frame=library)) == 4
     lists = nw.from_native(frames["lists"][0])
     assert lists.columns == ["user", "rank", "item", "score"]
     assert lists["item"].to_list() == model.recommend([3, 4], n=5)[0].ravel().tolist()

@@ -29,7 +29,7 @@ from taylorank.errors import ParameterError
 from taylorank.registry import MODELS, model_named
 from taylorank.selection import Tuning, hold_back
 from taylorank.selection import tune as search
-from taylorank.selection.shown import effort_words, params_words, ranked, short
+from taylorank.selection.shown import effort_words, params_words, ranked, short, telling
 from taylorank.torch_extra import on_device
 
 SHOWN = 10
@@ -100,13 +100,16 @@ def _searched(name: str, train: Interactions, valid: Interactions, console: Cons
 def _print_found(found: Tuning, console: Console) -> None:
     """Print what was chosen, the best trials, how they were found, and the advice."""
     console.print(f"chosen: {params_words(found.best) or 'its own parameters'}", markup=False)
-    head = [found.metric, "users", *found.best, "seconds", "status"]
-    rows = []
-    for trial in ranked(found)[:SHOWN]:
-        value = "" if trial.value is None else f"{trial.value:.4f}"
-        cells = [short(trial.params.get(parameter)) for parameter in found.best]
-        rows.append([value, f"{trial.users:,}", *cells, f"{trial.seconds:.2f}", trial.status])
-    print_table(head, rows, console)
+    best = ranked(found)[:SHOWN]
+    columns = {found.metric: ["" if trial.value is None else f"{trial.value:.4f}" for trial in best]}
+    columns |= {name: [short(trial.params.get(name)) for trial in best] for name in telling(best)}
+    facts: dict[str, list[str]] = {
+        "users": [f"{trial.users:,}" for trial in best],
+        "seconds": [f"{trial.seconds:.2f}" for trial in best],
+        "status": [trial.status for trial in best],
+    }
+    columns |= {name: cells for name, cells in facts.items() if len(set(cells)) > 1}  # else they tell nothing
+    print_table(list(columns), list(zip(*columns.values(), strict=True)), console)
     ending = "interrupted; " if found.status == "interrupted" else ""
     console.print(f"{ending}{effort_words(found)}")
     for line in found.advice:

@@ -79,6 +79,16 @@ def are_moments(times: NDArray[Any]) -> bool:
     return bool(times.dtype.kind == "M" or (len(times) > 0 and times.max() >= _FIRST_PLAUSIBLE_SECOND))
 
 
+def seconds_in(times: NDArray[Any]) -> float:
+    """Return how many seconds the unit of numbers since 1970 has, by their size: 1, or 1e-3, 1e-6, 1e-9.
+
+    >>> seconds_in(np.array([956_703_932])), seconds_in(np.array([956_703_932_000]))
+    (1.0, 0.001)
+    """
+    largest = float(times.max())
+    return next((unit for unit in (1.0, 1e-3, 1e-6) if largest * unit < 100 * _FIRST_PLAUSIBLE_SECOND), 1e-9)
+
+
 def _spread(counts: NDArray[np.int64]) -> Spread:
     if not len(counts):
         return Spread(0, 0.0, 0.0, 0)
@@ -107,7 +117,9 @@ def _span(times: NDArray[Any] | None, *, simulated: bool = False) -> tuple[str |
         return None, None
     if simulated and times.dtype.kind in "iuf" and times.max() < _FIRST_PLAUSIBLE_SECOND:
         return f"day {int(times.min() // _DAY) + 1}", f"day {int(times.max() // _DAY) + 1} of a simulated year"
-    return _moment(times.min()), _moment(times.max())
+    dated = times.dtype.kind == "M" or not are_moments(times)
+    values = (times.min(), times.max()) if dated else (times.min() * seconds_in(times), times.max() * seconds_in(times))
+    return _moment(values[0]), _moment(values[1])
 
 
 def _moment(value: Any) -> str:

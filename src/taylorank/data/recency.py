@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from taylorank.checks import check_number
 from taylorank.data.csr import freeze
-from taylorank.data.describe import are_moments
+from taylorank.data.describe import are_moments, seconds_in
 from taylorank.data.interactions import Interactions
 from taylorank.errors import DataError, ParameterError
 
@@ -21,9 +21,9 @@ LEAST = 2.0**-20  # of a strength: nothing is forgotten altogether
 def faded(data: Interactions, half_life: float) -> Interactions:
     """Return the same interactions with strengths r_xy · 2^(−age / half_life).
 
-    Times that are dates or seconds since 1970 have an age in days, up to the last moment of the data; numbers that are
-    places in a sequence an age in places, up to the last place of each user. For models that weigh strengths, such as
-    RG² (whose `half_life` it is), WRMF and iALS.
+    Times that are dates or seconds since 1970 (or thousandths, millionths, billionths of them) have an age in days, up
+    to the last moment of the data; numbers that are places in a sequence an age in places, up to the last place of each
+    user. For models that weigh strengths, such as RG² (whose `half_life` it is), WRMF and iALS.
 
     >>> data = Interactions.from_arrays([1, 1, 1], ["a", "b", "c"], timestamps=[1, 2, 3])
     >>> faded(data, 1).strengths.tolist()
@@ -47,7 +47,7 @@ def ages(data: Interactions) -> NDArray[np.float64]:
         return np.asarray((times.max() - times) / np.timedelta64(1, "D"), dtype=np.float64)
     values = times.astype(np.float64)
     if are_moments(times):
-        return np.asarray((values.max() - values) / SECONDS_OF_A_DAY)
+        return np.asarray((values.max() - values) * seconds_in(times) / SECONDS_OF_A_DAY)
     rows = data.by_user.row_of_entry()
     last = np.full(data.n_users, -np.inf)
     np.maximum.at(last, rows, values)

@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from taylorank.data.frames import AsFrame
 from taylorank.errors import ParameterError
 from taylorank.kernels.thread_limit import on_own_threads
-from taylorank.models.recommender import Lists, MixinBase
+from taylorank.models.recommender import MixinBase
 from taylorank.ranking import similar_items, similar_users
+from taylorank.ranking.list_table import neighbour_table
 
 Floats = NDArray[Any]
 FACTOR_SHAPES = {"user_factors_": ("users", "factors"), "item_factors_": ("items", "factors")}
@@ -44,17 +46,21 @@ class FactorModel(MixinBase):
         return vectors.export()
 
     @on_own_threads
-    def similar_items(self, items: Sequence[Any], n: int = 10) -> Lists:
+    def similar_items(self, items: Sequence[Any], n: int = 10, *, as_frame: AsFrame = False) -> Any:
         """Return ids and cosines of the n items nearest to each of `items`, itself left out.
 
-        An item without interactions in training has no neighbours (a padded row) and is never one.
+        An item without interactions in training has no neighbours (a padded row) and is never one. `as_frame` gives a
+        table of item, rank, similar and similarity, as in `recommend`.
         """
-        return similar_items(self, items, n)
+        lists = similar_items(self, items, n)
+        return lists if as_frame is False else neighbour_table(items, lists, as_frame)
 
     @on_own_threads
-    def similar_users(self, users: Sequence[Any], n: int = 10) -> Lists:
+    def similar_users(self, users: Sequence[Any], n: int = 10, *, as_frame: AsFrame = False) -> Any:
         """Return ids and cosines of the n users nearest to each of `users`, itself left out.
 
-        A user without history has no neighbours (a padded row) and is never one.
+        A user without history has no neighbours (a padded row) and is never one. `as_frame` gives a table of user,
+        rank, similar and similarity, as in `recommend`.
         """
-        return similar_users(self, users, n)
+        lists = similar_users(self, users, n)
+        return lists if as_frame is False else neighbour_table(users, lists, as_frame, key="user")

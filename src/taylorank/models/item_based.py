@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from taylorank.data import Interactions
+from taylorank.data.frames import AsFrame
 from taylorank.kernels import top_k_scores
 from taylorank.kernels.arrays import to_numpy
 from taylorank.kernels.dispatch import is_tensor
 from taylorank.models.histories import training_data
 from taylorank.models.largest_entries import is_thin, largest_entries
 from taylorank.models.parameters import check_parameters
-from taylorank.models.recommender import Lists, MixinBase, Recommender
+from taylorank.models.recommender import MixinBase, Recommender
 from taylorank.progress import Show, narrated_fit, report
 from taylorank.ranking import HistoryScores, Ranker, similar_items
+from taylorank.ranking.list_table import neighbour_table
 from taylorank.torch_extra import torch_device
 
 BLOCK = 512
@@ -49,9 +51,13 @@ class ItemWeights(MixinBase):
         """What scores rows of histories in place of a product on the CPU, if anything does."""
         return None
 
-    def similar_items(self, items: Sequence[Any], n: int = 10) -> Lists:
-        """Return ids and weights W_ij > 0 of the n items j with the largest, itself left out."""
-        return similar_items(self, items, n)
+    def similar_items(self, items: Sequence[Any], n: int = 10, *, as_frame: AsFrame = False) -> Any:
+        """Return ids and weights W_ij > 0 of the n items j with the largest, itself left out.
+
+        `as_frame` gives a table of item, rank, similar and similarity, as in `recommend`.
+        """
+        lists = similar_items(self, items, n)
+        return lists if as_frame is False else neighbour_table(items, lists, as_frame)
 
 
 def _scores_by(weights: Any, score: Callable[[sparse.csr_array], NDArray[Any]] | None) -> HistoryScores:

@@ -28,7 +28,6 @@ from taylorank.ranking.cold import Cold
 from taylorank.ranking.list_table import list_table
 from taylorank.torch_extra import on_device, torch_device
 
-Lists = tuple[NDArray[Any], NDArray[np.float32]]
 OF_THE_PROCESS = ("_ranker", "_unchanged", "_tensors")  # attributes that no copy in another process has
 
 

@@ -32,7 +32,7 @@ class RG2(RGFamily, FactorModel, Recommender):
         `RG2.paper()` has the papers' γ = 0, ρ = 1.
     half_life
         Strengths halve with every so many days before the last moment of the data (of numbers that are places in a
-        sequence: with so many places), and with them the popularity in q (`data.faded`). None: they do not.
+        sequence: with so many places), and with them the popularity in q (`taylorank.data.faded`). None: they do not.
     score_penalty
         κ over the mean of c: adds ½ κ Σ_xy q_y o_xy², which draws the scores of light contexts towards the proposal.
     penalty

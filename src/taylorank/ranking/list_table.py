@@ -36,3 +36,10 @@ def list_columns(keys: Sequence[Any] | NDArray[Any], lists: Lists, *, key: str =
 def list_table(users: Sequence[Any] | NDArray[Any], lists: Lists, library: Any) -> Any:
     """Return user, rank, item and score as a table of `library` (True: the one in use)."""
     return frame_of(list_columns(users, lists), library)
+
+
+def neighbour_table(ids: Sequence[Any] | NDArray[Any], lists: Lists, library: Any, *, key: str = "item") -> Any:
+    """Return `key`, rank, similar and similarity as a table of `library` (True: the one in use)."""
+    columns = list_columns(ids, lists, key=f"{key} asked for")
+    names = (key, "rank", "similar", "similarity")
+    return frame_of(dict(zip(names, columns.values(), strict=True)), library)

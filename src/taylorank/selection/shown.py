@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from taylorank.data.html import html_table
@@ -26,7 +26,9 @@ def tuning_text(found: Tuning) -> str:
         effort_words(found),
     ]
     if len(found.trials) > 1:
-        lines += ["the best trials:", *(f"  {trial_words(trial)}" for trial in ranked(found)[:SHOWN])]
+        best = ranked(found)[:SHOWN]
+        differing = telling(best)
+        lines += ["the best trials:", *(f"  {trial_words(trial, differing)}" for trial in best)]
     return "\n".join([*lines, *(f"- {line}" for line in found.advice)])
 
 
@@ -84,11 +86,19 @@ def effort_words(found: Tuning) -> str:
     return f"{counts} in {found.seconds:.1f} s: {found.method}"
 
 
-def trial_words(trial: Trial) -> str:
-    """Return value, parameters and what else there is to say, in one line of a screen."""
+def telling(trials: Sequence[Trial]) -> list[str]:
+    """Return the parameters that are not the same in all of these trials; all, if none is."""
+    names = list(dict.fromkeys(name for trial in trials for name in trial.params))
+    differing = [name for name in names if len({repr(trial.params.get(name)) for trial in trials}) > 1]
+    return differing or names
+
+
+def trial_words(trial: Trial, names: Sequence[str]) -> str:
+    """Return value, these parameters and what else there is to say, in one line of a screen."""
     value = "failed" if trial.value is None else f"{trial.value:.4f}"
     more = f" ({trial.status})" if trial.status != "complete" else ""
-    text = f"{value}  {params_words(trial.params)}{more}"
+    params = {name: trial.params[name] for name in names if name in trial.params}
+    text = f"{value}  {params_words(params)}{more}"
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
 
 

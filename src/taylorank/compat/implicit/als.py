@@ -26,7 +26,7 @@ Explained = tuple[float, list[tuple[int, float]], Any]
 
 
 class AlternatingLeastSquares(FactorRecommender):
-    """Minimise Σ_xy c_xy (P_x·Q_y − p_xy)² + λ (‖P‖² + ‖Q‖²), c = α |r| on stored pairs and 1 elsewhere.
+    """Minimise Σ_xy c_xy (P_x·Q_y − p_xy)² + λ (‖P‖² + ‖Q‖²), c = `α |r|` on stored pairs and 1 elsewhere.
 
     p_xy is 1 where r_xy > 0, else 0; a stored r < 0 says with confidence that the user does not like the item.
     `use_cg` chooses the solver: True the faster of exact rows and conjugate gradients, False exact rows.
@@ -124,6 +124,18 @@ class AlternatingLeastSquares(FactorRecommender):
         added = np.maximum(confidence, 0) * (Q[liked] @ linalg.cho_solve(user_weights, Q[itemid]))
         order = [place for place in np.argsort(-added, kind="stable") if confidence[place] > 0][:N]
         return float(added.sum()), [(int(liked[i]), float(added[i])) for i in order], user_weights
+
+    @property
+    def YtY(self) -> Floats:  # noqa: N802
+        """The item factors' Gram matrix QᵀQ, (K, K)."""
+        Q = self._item_factors()
+        return Q.T @ Q
+
+    @property
+    def XtX(self) -> Floats:  # noqa: N802
+        """The user factors' Gram matrix PᵀP, (K, K)."""
+        P = self._user_factors()
+        return P.T @ P
 
     def to_gpu(self) -> AlternatingLeastSquares:
         """Return the model for a CUDA device; its arrays stay NumPy arrays."""

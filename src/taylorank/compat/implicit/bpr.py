@@ -25,12 +25,17 @@ class BayesianPersonalizedRanking(TrainedRecommender):
         dtype: DTypeLike = np.float32,
         iterations: int = 100,
         use_gpu: bool | None = None,
-        verify_negative_samples: bool = True,
         num_threads: int = 0,
+        verify_negative_samples: bool = True,
         random_state: int | None = None,
     ) -> None:
         super().__init__(factors, learning_rate, regularization, dtype, iterations, use_gpu, num_threads, random_state)
         self.verify_negative_samples = verify_negative_samples
+
+    def to_gpu(self) -> BayesianPersonalizedRanking:
+        """Return the model for a CUDA device; its arrays stay NumPy arrays."""
+        self.use_gpu = True
+        return self
 
     def _loss(self, matrix: Any) -> dict[str, Any]:
         return {"loss": "bpr", "regularization": self.regularization}

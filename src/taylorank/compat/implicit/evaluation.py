@@ -73,28 +73,52 @@ def ranking_metrics_at_k(
     return {"precision": hits / possible, "map": ap / count, "ndcg": ndcg / count, "auc": auc / count}
 
 
-def precision_at_k(model: Any, train_user_items: Any, test_user_items: Any, K: int = 10, **how: Any) -> float:
+def precision_at_k(
+    model: Any,
+    train_user_items: Any,
+    test_user_items: Any,
+    K: int = 10,
+    show_progress: bool = True,
+    num_threads: int = 1,
+) -> float:
     """Return the share of hits in the lists of K."""
-    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, **how)["precision"]
+    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, show_progress, num_threads)["precision"]
 
 
 def mean_average_precision_at_k(
-    model: Any, train_user_items: Any, test_user_items: Any, K: int = 10, **how: Any
+    model: Any,
+    train_user_items: Any,
+    test_user_items: Any,
+    K: int = 10,
+    show_progress: bool = True,
+    num_threads: int = 1,
 ) -> float:
     """Return MAP@K."""
-    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, **how)["map"]
+    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, show_progress, num_threads)["map"]
 
 
-def ndcg_at_k(model: Any, train_user_items: Any, test_user_items: Any, K: int = 10, **how: Any) -> float:
+def ndcg_at_k(
+    model: Any,
+    train_user_items: Any,
+    test_user_items: Any,
+    K: int = 10,
+    show_progress: bool = True,
+    num_threads: int = 1,
+) -> float:
     """Return NDCG@K."""
-    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, **how)["ndcg"]
+    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, show_progress, num_threads)["ndcg"]
 
 
 def AUC_at_k(  # noqa: N802
-    model: Any, train_user_items: Any, test_user_items: Any, K: int = 10, **how: Any
+    model: Any,
+    train_user_items: Any,
+    test_user_items: Any,
+    K: int = 10,
+    show_progress: bool = True,
+    num_threads: int = 1,
 ) -> float:
     """Return the area under the curve of the lists of K, the other items in random order."""
-    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, **how)["auc"]
+    return ranking_metrics_at_k(model, train_user_items, test_user_items, K, show_progress, num_threads)["auc"]
 
 
 def _sums(ids: NDArray[Any], test: Any, K: int) -> NDArray[np.float64]:

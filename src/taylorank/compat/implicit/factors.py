@@ -94,18 +94,18 @@ class FactorRecommender(OlderMethods):
         """The length of each item's vector; 1e-10 where it is 0."""
         return _norms(self._item_factors())
 
-    def save(self, file: File) -> None:
+    def save(self, fileobj_or_path: File) -> None:
         """Write parameters and factors to an .npz file, or to a file object."""
         arrays = {name: array for name in self.kept if (array := getattr(self, name, None)) is not None}
         params = json.dumps({"class": type(self).__name__, **self._params()})
-        np.savez(file, params=np.array(params), **arrays)
+        np.savez(fileobj_or_path, params=np.array(params), **arrays)
 
     @classmethod
-    def load(cls, file: File) -> Self:
+    def load(cls, fileobj_or_path: File) -> Self:
         """Read what `save` wrote."""
-        if not hasattr(file, "read") and not os.fspath(file).endswith(".npz"):
-            file = f"{os.fspath(file)}.npz"
-        with np.load(file, allow_pickle=False) as data:
+        if not hasattr(fileobj_or_path, "read") and not os.fspath(fileobj_or_path).endswith(".npz"):
+            fileobj_or_path = f"{os.fspath(fileobj_or_path)}.npz"
+        with np.load(fileobj_or_path, allow_pickle=False) as data:
             params = json.loads(str(data["params"])) if "params" in data else {}
             if params.pop("class", None) != cls.__name__:
                 raise DataError(f"this is no file of {cls.__name__}", "give what its save wrote")

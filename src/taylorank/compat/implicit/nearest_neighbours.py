@@ -94,19 +94,19 @@ class ItemItemRecommender(OlderMethods):
         """Not there: it knows no users."""
         raise NotImplementedError(f"{type(self).__name__} compares items alone")
 
-    def save(self, file: File) -> None:
+    def save(self, fileobj_or_path: File) -> None:
         """Write to an .npz file, or to a file object."""
         m = self.similarity
         arrays = {} if m is None else {"data": m.data, "indices": m.indices, "indptr": m.indptr, "shape": m.shape}
-        np.savez(file, K=self.K, **arrays)
+        np.savez(fileobj_or_path, K=self.K, **arrays)
 
     @classmethod
-    def load(cls, file: File) -> Self:
+    def load(cls, fileobj_or_path: File) -> Self:
         """Read what `save` wrote."""
-        if not hasattr(file, "read") and not os.fspath(file).endswith(".npz"):
-            file = f"{os.fspath(file)}.npz"
+        if not hasattr(fileobj_or_path, "read") and not os.fspath(fileobj_or_path).endswith(".npz"):
+            fileobj_or_path = f"{os.fspath(fileobj_or_path)}.npz"
         model = cls()
-        with np.load(file, allow_pickle=False) as data:
+        with np.load(fileobj_or_path, allow_pickle=False) as data:
             model.K = int(data["K"])
             if "data" in data:
                 parts = (data["data"], data["indices"], data["indptr"])

@@ -23,7 +23,18 @@ class OlderMethods:
         lists: Lists = self.recommend(userid, user_items, **how)
         return lists
 
-    def recommend_all(self, user_items: Any, N: int = 10, **how: Any) -> NDArray[Any]:
-        """Return the item numbers of every user's list, (users, N)."""
-        ids: NDArray[Any] = self.recommend(np.arange(user_items.shape[0]), user_items, N, **how)[0]
+    def recommend_all(
+        self,
+        user_items: Any,
+        N: int = 10,
+        recalculate_user: bool = False,
+        filter_already_liked_items: bool = True,
+        filter_items: ArrayLike | None = None,
+        users_items_offset: int = 0,
+    ) -> NDArray[Any]:
+        """Return the item numbers of every user's list, (users, N); the first row is user `users_items_offset`."""
+        users = np.arange(user_items.shape[0]) + users_items_offset
+        ids: NDArray[Any] = self.recommend(
+            users, user_items, N, filter_already_liked_items, filter_items, recalculate_user
+        )[0]
         return ids
