@@ -39,6 +39,20 @@ def test_it_is_quiet_when_told_and_writes_json_to_standard_output(log, tmp_path,
     assert json.loads(capsys.readouterr().out)["held_back"].endswith("as asked for")
 
 
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_chosen_student_is_saved_without_its_teacher_unless_told(log, tmp_path, monkeypatch, capsys, keeps):
+    def chosen(data, **how):
+        model = tr.Distilled(tr.RG2(4), factors=3, steps=5).fit(data)
+        vars(model)["selection_"] = None
+        return model
+
+    monkeypatch.setattr("taylorank.cli.fit.fit_best", chosen)
+    command = ["fit", str(log), "--out", str(tmp_path / "m.tr"), *(["--keep-teacher"] if keeps else [])]
+    assert run(*command) == 0
+    assert ("without its teacher" in capsys.readouterr().out) is (not keeps)
+    assert hasattr(tr.load(tmp_path / "m.tr"), "teacher_") is keeps
+
+
 def test_an_interruption_saves_the_best_so_far(log, tmp_path, monkeypatch, capsys):
     def fit(self, *args, **kwargs):
         raise KeyboardInterrupt

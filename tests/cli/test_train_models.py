@@ -93,6 +93,22 @@ def test_the_teacher_of_a_student_is_set(log, tmp_path, capsys):
     assert "rg2 has no parts with options" in capsys.readouterr().err
 
 
+def test_a_student_keeps_its_teacher_when_told_and_says_so_when_not(log, tmp_path, capsys):
+    command = ["train", str(log), "--model", "distilled", "--factors", "3", "--steps", "5"]
+    for more, words in (([], "--keep-teacher keeps it"), (["--keep-teacher"], "written")):
+        file = tmp_path / f"{len(more)}.tr"
+        assert run(*command, *more, "--out", str(file)) == 0
+        shown = capsys.readouterr().out
+        assert words in shown
+        assert ("without its teacher" in shown) is (not more)
+        assert hasattr(tr.load(file), "teacher_") is bool(more)
+        user = str(tr.load(file).users.values[0])
+        assert run("explain", str(file), "--user", user, "--item", "3") == (0 if more else 2)
+        capsys.readouterr()
+    assert run("train", str(log), "--model", "ease", "--keep-teacher", "--out", str(tmp_path / "x.tr")) == 2
+    assert "use --model distilled" in capsys.readouterr().err
+
+
 def test_no_seen_makes_a_smaller_file(log, tmp_path):
     for flag in ("--seen", "--no-seen"):
         assert run("train", str(log), "--factors", "2", "--quiet", flag, "--out", str(tmp_path / f"{flag}.tr")) == 0

@@ -53,22 +53,6 @@ def test_a_step_is_timed_on_batches_of_the_same_size(data, monkeypatch):
     assert set(sizes) == {(steps_of(student, data)[1], (40, 4))}
 
 
-def test_a_student_gets_fewer_epochs_or_none(data, monkeypatch):
-    monkeypatch.setattr(costs, "seconds_per_step", lambda *_: 1.0)
-    student = tr.Distilled(tr.RG2(8), factors=4, epochs=20, steps=1)
-    steps, batch = steps_of(student, data)
-    per_epoch = -(-300 // batch)
-    whole = costs.student_seconds(student, data, lists=10.0)
-    assert whole == pytest.approx(costs.CAUTION * (10 + steps))
-    assert costs.affordable_student(student, data, whole, lists=10.0) == (whole, student)
-    half = costs.CAUTION * (10 + steps / 2)
-    seconds, smaller = costs.affordable_student(student, data, half + 1e-6, lists=10.0)
-    assert smaller.epochs * per_epoch == steps / 2
-    assert seconds == pytest.approx(half)
-    assert costs.student_seconds(smaller, data, lists=10.0) <= seconds
-    assert costs.affordable_student(student, data, costs.CAUTION * (10 + steps / 5), lists=10.0) == (whole, None)
-
-
 def test_the_seconds_of_a_last_fit_are_those_of_the_best():
     train, valid = tr.planted(60, 30, interactions=700).split((0.9, 0.1))
     found = tr.tune("rg2", train, valid, trials=2)

@@ -20,6 +20,7 @@ from taylorank.cli.options import (
     Threads,
 )
 from taylorank.cli.results import Json, text_console, writable, write_json
+from taylorank.cli.saving import KeepTeacher, save_model
 from taylorank.data.source import open_data
 from taylorank.kernels import threads
 from taylorank.metrics import choosing_metric
@@ -37,6 +38,7 @@ def fit(
     metric: Annotated[str, Parameter(help="Metric to choose by: ndcg@10, recall@20, …")] = "ndcg@10",
     hold_out: HoldOutOption = None,
     out: Annotated[Path, Parameter(help="Write the model to this file.")],
+    keep_teacher: KeepTeacher = False,
     json: Json = None,
     device: Device = None,
     num_threads: Threads = None,
@@ -70,7 +72,7 @@ def fit(
                 device=device or "auto",
                 quiet=console.quiet,
             )
-        model.save(out)
+        save_model(model, out, console, keep_teacher=keep_teacher)
         if json is not None:
             write_json(vars(model)["selection_"].to_dict(), json, console)
         console.print(f"written: {out}")

@@ -13,10 +13,12 @@ from rich.console import Console
 from taylorank.cli.model_options import NO_MODEL_OPTIONS, ModelOptions, default_model, make_model
 from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, FileOptions, Quiet, Seed, Threads
 from taylorank.cli.results import text_console
+from taylorank.cli.saving import KeepTeacher, save_model
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
 from taylorank.kernels import threads
+from taylorank.models import Distilled
 from taylorank.models.recommender import Recommender
 from taylorank.output import output_file
 from taylorank.registry import MODELS
@@ -57,6 +59,7 @@ def train(
             show_default=False,
         ),
     ] = False,
+    keep_teacher: KeepTeacher = False,
     seed: Seed = 0,
     quiet: Quiet = False,
     options: FileOptions = NO_OPTIONS,
@@ -76,13 +79,15 @@ def train(
     estimator = make_model(model, model_options, random_state=seed, options=set or [])
     if path and not (seen and getattr(estimator, "has_path", False)):
         raise ParameterError("--path keeps the SVD of rg2 or rgx", "use one of them, spectral, with the seen items")
+    if keep_teacher and not isinstance(estimator, Distilled):
+        raise ParameterError("--keep-teacher keeps the teacher of a student", "use --model distilled, or leave it out")
     with output_file(out), threads(num_threads):
         interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
         start = time.perf_counter()
         _fit(estimator, interactions, console, checkpoint)
-        estimator.save(out, with_seen=seen, path=path)
+        save_model(estimator, out, console, keep_teacher=keep_teacher, with_seen=seen, path=path)
         console.print(f"fitted {model} in {time.perf_counter() - start:.1f} s, written: {out}")
 
 

@@ -21,6 +21,7 @@ from taylorank.cli.options import (
     whole,
 )
 from taylorank.cli.results import Json, text_console, writable, write_json
+from taylorank.cli.saving import KeepTeacher, save_model
 from taylorank.cli.space_option import SpaceOption, space_of
 from taylorank.cli.tables import print_table
 from taylorank.data import Interactions
@@ -55,6 +56,7 @@ def tune(
         Path | None, Parameter(help="File that keeps the trials; the same command continues from it.")
     ] = None,
     out: Annotated[Path | None, Parameter(help="Fit the best model to all of DATA and write it to this file.")] = None,
+    keep_teacher: KeepTeacher = False,
     json: Json = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -89,7 +91,7 @@ def tune(
         how = {"metric": metric, "refit": out is not None, "device": device, "space": wanted}
         found = _searched(model, held.train, held.valid, console, **how, **limits)
         _print_found(found, console)
-        _write(found, out, json, console)
+        _write(found, out, json, console, keep_teacher=keep_teacher)
 
 
 def _searched(name: str, train: Interactions, valid: Interactions, console: Console, **how: Any) -> Tuning:
@@ -116,12 +118,12 @@ def _print_found(found: Tuning, console: Console) -> None:
         console.print(f"- {line}", markup=False)
 
 
-def _write(found: Tuning, out: Path | None, json: Path | None, console: Console) -> None:
+def _write(found: Tuning, out: Path | None, json: Path | None, console: Console, *, keep_teacher: bool) -> None:
     if json is not None:
         write_json(found.to_dict(), json, console)
     if out is not None and found.status == "interrupted":
         console.print("no model was written, because the search was interrupted")
     elif out is not None:
         assert found.model is not None
-        found.model.save(out)
+        save_model(found.model, out, console, keep_teacher=keep_teacher)
         console.print(f"written: {out}")

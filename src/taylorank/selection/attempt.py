@@ -63,10 +63,8 @@ class Attempt:
 
     def _refit(self, spent: float) -> float:
         """Seconds of the last fit, if there is to be one: of this setting up to there, or of the best one."""
-        if not self.study.refit:
-            return 0.0
-        more = 1 + self.study.judge.valid.nnz / max(self.study.train.nnz, 1)
-        return more * max(spent, 0.0 if self.study.best is None else self.study.best.seconds)
+        longest = max(spent, 0.0 if self.study.best is None else self.study.best.seconds)
+        return self.study.larger * (longest + self.study.sharing)
 
     def _cut_off(self, progress: Any) -> None:
         """End the fit with its best state; where there is none on the way, only if it is not the first and too late."""

@@ -15,23 +15,14 @@ import numpy as np
 from taylorank.models import EASE, IALS, RG2, Distilled, Popularity
 from taylorank.models.teacher import unfitted
 from taylorank.selection.best_tried import PATIENCE, Tried
-from taylorank.selection.costs import (
-    CAUTION,
-    affordable_student,
-    changed,
-    ease_costs,
-    fit_of_best,
-    ials_seconds,
-    longest_trial,
-    ranks_in_memory,
-    student_seconds,
-)
+from taylorank.selection.costs import ease_costs, fit_of_best, ials_seconds, longest_trial, ranks_in_memory
 from taylorank.selection.found import Found
 from taylorank.selection.hold_out import HeldBack
 from taylorank.selection.path_fit import GROWTH
 from taylorank.selection.ranges import Choice, Steps, near
 from taylorank.selection.selected import Candidate
 from taylorank.selection.spaces import RANKS, SPACES, cut_ranks, largest_rank
+from taylorank.selection.student_schedule import CAUTION, affordable_student, changed, schedule_of, student_seconds
 
 RG_SHARE = 0.45  # of the budget
 EASE_SHARE = 0.4  # of what RG² left
@@ -152,7 +143,7 @@ class BestSearch(Tried):
         larger, lists = [changed(student, factors=rank) for rank in LARGER_STUDENTS], self._listing(teacher)
         ranks = {one.factors: student_seconds(one, self.train, lists=lists) for one in larger}
         offered = {rank: needed for rank, needed in ranks.items() if 2 * needed + seconds <= left}
-        space = {"factors": Choice((student.factors, *offered)), **SPACES["distilled"]}
+        space = {"factors": Choice((student.factors, *offered)), **SPACES["distilled"], **schedule_of(student)}
         how: dict[str, Any] = {"space": space, "trials": STUDENT_TRIALS}
         how["refit"] = lambda found: teacher.refit + longest_trial(found)
         self._searches["Distilled"] = {"model": student, **how}

@@ -17,12 +17,12 @@ from taylorank.models.recommender import Recommender
 from taylorank.models.teacher import unfitted
 from taylorank.ranking import Evaluation, evaluate
 from taylorank.selection.attempt import fit_steps
-from taylorank.selection.costs import CAUTION
 from taylorank.selection.found import Found
 from taylorank.selection.further_parts import contenders, further_parts
 from taylorank.selection.hold_out import HeldBack
 from taylorank.selection.judge import Judge
 from taylorank.selection.selected import Candidate, Interval
+from taylorank.selection.student_schedule import CAUTION
 from taylorank.selection.study import GRACE, Budget
 from taylorank.selection.trials import Trial
 from taylorank.selection.tuning import Tuning, tune

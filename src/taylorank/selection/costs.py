@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 
 from taylorank.data import Interactions
-from taylorank.models import IALS, Distilled
-from taylorank.models.student_cost import seconds_per_step, steps_of
+from taylorank.models import IALS
 from taylorank.selection.spaces import RANKS
 from taylorank.selection.tuning import FIT_OF_BEST, Tuning
 from taylorank.system import available_memory
 from taylorank.torch_extra import uses_cuda
 
-CAUTION = 1.2
 FACTOR_BYTES = 6 * 8  # of a rank, for each user and item: what a spectral fit holds at its peak
 CUDA_RATE = 1e13  # operations of an inversion in a second: half of what an H200 does on 40,981 items
-LEAST_STEPS = 0.25  # of a student's own steps; with fewer it is not worth a try
 
 
 def ranks_in_memory(data: Interactions) -> tuple[int, ...]:
@@ -67,32 +64,6 @@ def product_rate(size: int = 768) -> float:
     began = time.perf_counter()
     square @ square
     return float(2 * size**3 / max(time.perf_counter() - began, 1e-6))
-
-
-def student_seconds(student: Distilled, data: Interactions, *, lists: float) -> float:
-    """Return the seconds of a fit: the teacher's `lists`, and the steps, some of which are timed."""
-    return CAUTION * (lists + steps_of(student, data)[0] * seconds_per_step(student, data))
-
-
-def affordable_student(
-    student: Distilled, data: Interactions, seconds: float, *, lists: float
-) -> tuple[float, Distilled | None]:
-    """Return the seconds of a fit, and the student that they pay: with fewer steps if need be, None if too few."""
-    needed = student_seconds(student, data, lists=lists)
-    if needed <= seconds:
-        return needed, student
-    steps, batch = steps_of(student, data)
-    per_epoch = -(-int(np.count_nonzero(data.by_user.row_lengths)) // batch)
-    of_steps = needed - CAUTION * lists
-    epochs = int((seconds - CAUTION * lists) / of_steps * steps / per_epoch)
-    if epochs * per_epoch < LEAST_STEPS * steps:
-        return needed, None
-    return seconds, changed(student, epochs=epochs, steps=1)
-
-
-def changed(student: Distilled, **parameters: Any) -> Distilled:
-    """Return the same student, unfitted, with other parameters."""
-    return Distilled(**{**student.get_params(deep=False), **parameters})
 
 
 def fit_of_best(found: Tuning) -> float:

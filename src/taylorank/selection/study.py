@@ -92,6 +92,7 @@ class Study:
     fits: int = 0
     model: Recommender | None = None  # that of the best trial so far, unless it came from the file
     fitting: dict[int, float] = field(default_factory=dict)  # the number of a fit with a path → its seconds
+    sharing: float = 0.0  # seconds of what `begun` has, which a last fit to other data makes again
     judging: float = 0.0  # the longest that a model took to judge on all users, in seconds
     unfinished: list[str] = field(default_factory=list)  # what the budget did not allow
 
@@ -99,6 +100,11 @@ class Study:
     def now(self) -> float:
         """Seconds on the clock that budgets go by."""
         return time.perf_counter()
+
+    @property
+    def larger(self) -> float:
+        """How many times as many interactions as a trial the last fit has; 0 if there is to be none."""
+        return 1 + self.judge.valid.nnz / max(self.train.nnz, 1) if self.refit else 0.0
 
     @property
     def trials(self) -> list[Trial]:
@@ -143,15 +149,19 @@ class Study:
 
     def new_model(self, params: dict[str, Any]) -> Recommender:
         """Return an unfitted model with the parameters of `base`, changed by `params`."""
-        model: Recommender = type(self._begun)(**self._begun.get_params(deep=False)).set_params(**params)
+        model: Recommender = type(self.begun)(**self.begun.get_params(deep=False)).set_params(**params)
         return model
 
     @cached_property
-    def _begun(self) -> Any:
+    def begun(self) -> Any:
         """`base` with the part of a fit that all settings share, such as a teacher, where it has one."""
         prepared: Any = getattr(self.base, "prepared", None)
-        shares = prepared is not None and not any("__" in name for name in self.space)
-        return prepared(self.train) if shares else self.base
+        if prepared is None or any("__" in name for name in self.space):
+            return self.base
+        began = self.now
+        begun = prepared(self.train)
+        self.sharing = self.now - began
+        return begun
 
     def tried(
         self,

@@ -12,12 +12,14 @@ from taylorank.selection.path_fit import GROWTH
 from taylorank.selection.proposers import proposer
 from taylorank.selection.ranges import Choice
 from taylorank.selection.spaces import cut_ranks, own_values
+from taylorank.selection.student_schedule import cut_schedule
 from taylorank.selection.study import BudgetSpent, Stopped, Study
 from taylorank.selection.trials import Trial
 
 
 def trial_search(study: Study) -> str:
     """Try one setting after the other until the budget is spent; return how they were chosen."""
+    cut_schedule(study)
     own = own_values(study.base)
     if hasattr(study.base, "settled_for"):
         own = study.base.settled_for(study.train)
@@ -46,7 +48,7 @@ def trial_search(study: Study) -> str:
 def _expected(study: Study) -> float:
     """Return the seconds of one more trial and, if there is to be one, of the last fit."""
     seconds = [trial.seconds for trial in study.trials if trial.status == "complete"]
-    return statistics.median(seconds) + (max(seconds) if study.refit else 0.0) if seconds else 0.0
+    return statistics.median(seconds) + study.larger * (max(seconds) + study.sharing) if seconds else 0.0
 
 
 def _affordable_rank(study: Study, *, share: float = 1.0) -> float:
@@ -58,7 +60,7 @@ def _affordable_rank(study: Study, *, share: float = 1.0) -> float:
     whole = [trial for trial in study.trials if trial.status == "complete" and trial.seconds > 0]
     if study.budget.seconds is None or not whole:
         return math.inf
-    seconds = share * max(study.budget.left, 0.0) / (2 if study.refit else 1)
+    seconds = share * max(study.budget.left - study.larger * study.sharing, 0.0) / (1 + study.larger)
     own = rank_for(study.base, study.train) if hasattr(study.base, "factors") else 1
     return float(max(t.params.get("factors", own) * (seconds / t.seconds) ** (1 / GROWTH) for t in whole))
 

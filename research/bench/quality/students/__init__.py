@@ -101,7 +101,7 @@ def run(
     fix
         Make the ranges file of the parts `ranges`.
     more
-        Go on with searches of `ranges` that the file has.
+        Go on with searches of `ranges` and `dense` that the file has.
     quick
         Small data and few steps: does it run at all?
     """
@@ -120,7 +120,7 @@ def run(
     for stage, name, seed in () if join else _wanted(stages, sets, seeds, quick):
         key = f"{stage}/{name}/{seed}"
         part = record["parts"].get(key)
-        if part and not part.get("unfinished") and not (more and stage == "ranges"):
+        if part and not part.get("unfinished") and not (more and stage in ("ranges", "dense")):
             continue
         chosen = CHOSEN[stage]({**before, **record["parts"]}, name) if stage in CHOSEN else None
         given = SMALL if quick else WIDE if stage in ("ranges", "dense") else read_ranges()

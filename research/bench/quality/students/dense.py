@@ -5,11 +5,13 @@ The search over all of them starts with the best value of each, at K = 256 also 
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any
 
 from research.bench.quality.students.search import Ranges, Search, Settings
+from research.bench.quality.students.sets import Parts
 from research.bench.quality.students.stages import WIDE, Job, Row, told
 from taylorank.models import EASE
 from taylorank.ranking import evaluate
@@ -24,8 +26,8 @@ BASE: Settings = {
     "bias": True,
 }
 CHANGES: dict[str, tuple[Any, ...]] = {  # what may matter most comes first: the seconds may end
-    "steps": (300, 3000, 10000),
-    "sharpness": (0.7, 1.6, 2.0, 2.5),
+    "steps": (300, 3000),
+    "sharpness": (0.7, 1.5, 2.0),
     "top": (200, 10**6),
     "temperature": (0.05, 0.07, 0.14, 0.2),
     "context_exponent": (0.0, 1.0),
@@ -42,30 +44,45 @@ TOGETHER: Ranges = {
 
 
 def dense(job: Job, keep: Callable[[Row], object]) -> Row:
-    """Measure on validation data: the teacher, EASE, a student, each change of it, and a search over all of them."""
+    """Measure on validation data: the teacher, EASE, a student, each change of it, and a search over all of them.
+
+    What an earlier run measured is kept: all of it on the same data, where the device moves the fourth digit at most.
+    """
     parts = job.parts()
     search = job.search(parts, lambda row: None, ranges=_sized(TOGETHER, job), seconds=job.seconds)
-    search.search_teachers()
-    rows = _alone(search, job)
+    rows: list[Row] = [row for row in (job.earlier or {}).get("rows", []) if _is_one_change(row)]
+    if rows:
+        search.teachers = [{**rows[0]["settings"], "value": rows[0]["value"]}]
+    else:
+        search.search_teachers()
+        rows = _alone(search, job)
     base = {**search.best_teacher, **_sized_base(job)}
     search.began = time.perf_counter()
     for change, width in _variants(job):
         if search.is_over:
             break
-        rows.append(_student(search, {**base, **change}, width, change))
-        keep({"rows": rows, "unfinished": True})
-    found: Row = {"rows": rows}
+        if not any((row.get("change"), row.get("factors")) == (change, width) for row in rows):
+            rows.append(_student(search, {**base, **change}, width, change))
+            keep({"rows": rows, "unfinished": True})
     starts = [{**base, **_best_changes(rows, search)}]
+    found: Row = {"rows": rows}
     for width in (4,) if job.quick else (64, 256):
-        alone = job.search(parts, lambda row: None, ranges=search.ranges, factors=width, seconds=job.seconds / 2)
-        alone.teachers, alone._fits = search.teachers, search._fits
-        for start in starts:
-            alone.value(start)
-        starts.append(alone.run())
-        found[f"together {width}"] = told(alone, parts)
-        rows.append(_student(alone, alone.best, width, alone.best))
+        found[f"together {width}"] = _together(search, starts, width, parts)
+        rows.append(found[f"together {width}"].pop("row"))
+        starts.append(rows[-1]["change"])
         keep({**found, "unfinished": True})
     return found
+
+
+def _together(search: Search, starts: list[Settings], width: int, parts: Parts) -> Row:
+    """Search over all parameters for half of the seconds, from given settings; the best has its row."""
+    search.trials, search.factors, search.began, rows = [], width, time.perf_counter(), []
+    for settings in itertools.chain(starts, search._steps()):
+        if search.trials and 2 * (time.perf_counter() - search.began) > search.seconds:
+            break
+        rows.append(_student(search, settings, width, settings))
+        search.trials.append({**settings, "factors": width, "value": rows[-1]["value"], "seconds": rows[-1]["fit_s"]})
+    return {**told(search, parts), "row": max(rows, key=lambda row: float(row["value"]))}
 
 
 def _best_changes(rows: list[Row], search: Search) -> Settings:
@@ -78,6 +95,12 @@ def _best_changes(rows: list[Row], search: Search) -> Settings:
             if held in search.ranges.get(name, ()) and row["value"] > best.get(name, (students[0]["value"], None))[0]:
                 best[name] = row["value"], held
     return {name: value for name, (_, value) in best.items()}
+
+
+def _is_one_change(row: Row) -> bool:
+    """Whether a row is no student, or one with one change, of what students still have."""
+    change = row.get("change", {})
+    return len(change) < 2 and set(change) <= set(CHANGES)
 
 
 def _variants(job: Job) -> list[tuple[Settings, int]]:
