@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -86,22 +87,17 @@ def test_a_benchmark_without_chosen_parameters_says_how_to_choose_them(tmp_path)
 def test_a_call_that_takes_too_long_is_cancelled_and_an_error_of_its_own_is_not_hidden():
     errors = pytest.importorskip("pyspark.errors", reason="pyspark is not installed")
 
-    class Session:
-        def __init__(self):
-            self.sparkContext, self.cancelled = self, threading.Event()
+    cancelled = threading.Event()
+    session = SimpleNamespace(sparkContext=SimpleNamespace(cancelAllJobs=cancelled.set))
 
-        def cancelAllJobs(self):
-            self.cancelled.set()
+    def job():
+        assert cancelled.wait(30)
+        raise errors.PySparkException("cancelled")
 
-        def job(self):
-            assert self.cancelled.wait(30)
-            raise errors.PySparkException("cancelled")
-
-    session = Session()
-    assert within(0.05, session, session.job) is None
+    assert within(0.05, session, job) is None
     assert 0 <= within(30, session, lambda: None) < 30
     with pytest.raises(errors.PySparkException):
-        within(30, session, session.job)  # at once, for it is cancelled already
+        within(30, session, job)  # at once, for it is cancelled already
 
 
 @pytest.fixture
