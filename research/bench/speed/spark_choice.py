@@ -1,9 +1,12 @@
 """Parameters of RG² and of MLlib's ALS for Gowalla, on a tenth of the training data that is held back from both.
 
+
 RG²: every rank and regParam of one fit. MLlib: a fit of `ITERATIONS` iterations at K = 64 for every alpha and regParam;
 the ranks above take over what it chose. NDCG@20 decides. Values that are there already are kept.
+For generated data MLlib alone, on a million pairs drawn like the larger sets, whose test part is left out first.
 
     python -m research.bench spark-choice --json research/records/spark/choice.json
+    python -m research.bench spark-choice --data 1 --json research/records/spark/choice_generated.json
 """
 
 from __future__ import annotations
@@ -14,9 +17,9 @@ from typing import Any
 
 from research.bench.speed.process import in_own_process
 from research.bench.speed.spark_contenders import Mllib
+from research.bench.speed.spark_data import benchmark_data
 from research.bench.speed.spark_session import local_session
 from research.output import provenance, write_json
-from taylorank.data import Interactions, datasets, planted
 from taylorank.machine import describe_machine
 
 RANKS, SHARES = (64, 128, 256, 512), (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -24,11 +27,12 @@ ALPHAS, REG_PARAMS = (80.0, 20.0, 320.0), (1.0, 10.0)
 RANK, ITERATIONS = 64, 4
 
 
-def run(*, quick: bool = False, file: Path | None = None, command: str = "") -> dict[str, Any]:
+def run(*, data: str = "gowalla", quick: bool = False, file: Path | None = None, command: str = "") -> dict[str, Any]:
     """Choose; each fit of MLlib, and all of RG², in a process of its own. A record that is there is gone on with."""
     record: dict[str, Any] = json.loads(file.read_text()) if file is not None and file.exists() else {"trials": []}
-    data = "quick" if quick else "gowalla"
-    jobs = [("ours", "", "")] + [("mllib", f"{a:g}", f"{r:g}") for a in ALPHAS for r in REG_PARAMS]
+    data = "quick" if quick else data
+    jobs = [("mllib", f"{a:g}", f"{r:g}") for a in ALPHAS for r in REG_PARAMS]
+    jobs = [("ours", "", ""), *jobs] if data in ("gowalla", "quick") else jobs
     for kind, alpha, reg in jobs[:2] if quick else jobs:
         key = {"contender": kind, "alpha": float(alpha), "regParam": float(reg)} if alpha else {"contender": kind}
         if any(key.items() <= trial.items() for trial in record["trials"]):
@@ -38,6 +42,7 @@ def run(*, quick: bool = False, file: Path | None = None, command: str = "") -> 
             **provenance(command),
             "benchmark": "spark-choice",
             "machine": describe_machine(),
+            "data": data,
             "iterations": ITERATIONS,
             "trials": [*record["trials"], *found],
         }
@@ -49,7 +54,7 @@ def run(*, quick: bool = False, file: Path | None = None, command: str = "") -> 
 def measure(kind: str, data: str, alpha: str, reg: str) -> dict[str, Any]:
     """Fit to nine tenths of the training data; return what each setting reaches on the rest."""
     session = local_session(memory="4g")
-    train, valid = held_back(data)
+    train, valid = benchmark_data(session, data)[1]()[0].split((0.8, 0.2) if data == "quick" else (0.9, 0.1))
     frame, other = (
         session.createDataFrame(part.to_frame("pyarrow").select(["user", "item"])).persist() for part in (train, valid)
     )
@@ -63,15 +68,6 @@ def measure(kind: str, data: str, alpha: str, reg: str) -> dict[str, Any]:
     one = Mllib(ranks[0], settings, iterations=ITERATIONS)
     quality = one.quality(one.fit(frame), train, valid)
     return {"trials": [{"contender": "mllib", "rank": ranks[0], **settings, "ndcg@20": quality}]}
-
-
-def held_back(data: str) -> tuple[Interactions, Interactions]:
-    """Return nine tenths of the training data of Gowalla, and one."""
-    if data == "quick":
-        train, valid = planted(300, 200, interactions=6000).split((0.8, 0.2))
-    else:
-        train, valid = datasets.published_split("gowalla")[0].split((0.9, 0.1))
-    return train, valid
 
 
 def chosen(record: dict[str, Any], kind: str, rank: int) -> dict[str, Any]:

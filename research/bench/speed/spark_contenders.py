@@ -16,8 +16,6 @@ from taylorank.data import Interactions, planted
 from taylorank.kernels import ItemVectors
 from taylorank.ranking import Ranker, Vectors, evaluate
 
-Parts = tuple[Interactions, Interactions]
-
 
 def timed(call: Callable[[], Any]) -> float:
     """Return the seconds of a call."""
@@ -44,7 +42,7 @@ class Ours:
 
     def warm(self, session: Any) -> None:
         """Fit and recommend once."""
-        self.lists(self.estimator.copy({self.estimator.rank: 4}).fit(small(session)), None).collect()
+        self.lists(self.estimator.copy({self.estimator.rank: 4}).fit(small(session))).collect()
 
     def fit(self, frame: Any) -> Any:
         """Return a model; a rank that was not given is the default for the data."""
@@ -52,9 +50,9 @@ class Ours:
         self.rank = model.getRank()
         return model
 
-    def lists(self, model: Any, users: Any) -> Any:
+    def lists(self, model: Any) -> Any:
         """Lists of 20 without the history."""
-        return model.recommendForAllUsers(20) if users is None else model.recommendForUserSubset(users, 20)
+        return model.recommendForAllUsers(20)
 
     def quality(self, model: Any, train: Interactions, test: Interactions) -> float:
         """NDCG@20."""
@@ -102,7 +100,7 @@ class Mllib:
     def warm(self, session: Any) -> None:
         """Fit and recommend once."""
         quick = {self.estimator.rank: 4, self.estimator.maxIter: 1}
-        self.lists(self.estimator.copy(quick).fit(self._rated(small(session))), None).collect()
+        self.lists(self.estimator.copy(quick).fit(self._rated(small(session)))).collect()
 
     def _rated(self, frame: Any) -> Any:
         from pyspark.sql import functions as F
@@ -119,9 +117,9 @@ class Mllib:
         self.ended = time.time()
         return model
 
-    def lists(self, model: Any, users: Any) -> Any:
+    def lists(self, model: Any) -> Any:
         """Lists of 20 of all items."""
-        return model.recommendForAllUsers(20) if users is None else model.recommendForUserSubset(users, 20)
+        return model.recommendForAllUsers(20)
 
     def quality(self, model: Any, train: Interactions, test: Interactions) -> float:
         """NDCG@20, the history left out."""

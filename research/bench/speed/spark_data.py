@@ -7,12 +7,18 @@ that any size is the same whenever it is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+
+from taylorank.data import Interactions, datasets, planted, read_interactions
+
+Parts = tuple[Interactions, Interactions]
+FOLDER = Path(tempfile.gettempdir()) / "taylorank-bench-spark"
 
 ITEMS, TASTES, PER_USER, PARTITION_USERS = 50_000, 100, 95, 10_000
 
@@ -26,6 +32,29 @@ def generated(session: Any, millions: float, folder: Path) -> Any:
         made = session.range(0, users, 1, partitions).mapInArrow(_drawn, "user bigint, item bigint")
         made.write.mode("overwrite").parquet(f"file://{path}")
     return session.read.parquet(f"file://{path}")
+
+
+def benchmark_data(session: Any, data: str) -> tuple[Any, Callable[[], Parts]]:
+    """Return the pairs to fit to as a DataFrame, and what returns them and the test part for this process.
+
+    `data` is gowalla, quick, or so many million generated pairs.
+    """
+    if data in ("gowalla", "quick"):
+        small = planted(300, 200, interactions=6000)
+        train, test = datasets.published_split("gowalla")[:2] if data == "gowalla" else small.split((0.8, 0.2))
+        frame = session.createDataFrame(train.to_frame("pyarrow").select(["user", "item"]))
+        return frame, lambda: (train, test)
+    FOLDER.mkdir(exist_ok=True)
+    kept, held = tenth_held_back(generated(session, float(data), FOLDER))
+    return kept, lambda: (read_interactions(kept.toArrow()), read_interactions(held.toArrow()))
+
+
+def tenth_held_back(frame: Any) -> tuple[Any, Any]:
+    """Return about nine tenths of the pairs, and one; a hash of the pair decides, so repeated ones stay together."""
+    from pyspark.sql import functions as F
+
+    is_held = F.pmod(F.xxhash64("user", "item"), F.lit(10)) == 0
+    return frame.where(~is_held), frame.where(is_held)
 
 
 def _drawn(batches: Any) -> Iterator[Any]:

@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 
 from research.bench.speed.process import in_own_process
-from research.bench.speed.spark import KEPT
-from research.bench.speed.spark_data import generated
+from research.bench.speed.spark_data import FOLDER, generated
 from research.bench.speed.spark_events import shuffled_bytes
 from research.bench.speed.spark_session import PeakMemory, local_session
 from research.output import provenance, write_json
@@ -82,11 +81,11 @@ def measure(millions: str) -> dict[str, Any]:
     """Fit one size in this process."""
     from taylorank.spark import RG2
 
-    KEPT.mkdir(exist_ok=True)
+    FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as log:
         session = local_session(cores=CORES, log=Path(log))
-        RG2(rank=4).fit(generated(session, 0.01, KEPT))
-        frame = generated(session, float(millions), KEPT)
+        RG2(rank=4).fit(generated(session, 0.01, FOLDER))
+        frame = generated(session, float(millions), FOLDER)
         start, began = time.time(), time.perf_counter()
         with PeakMemory(0.5) as memory:
             model = RG2(rank=FACTORS, maxIter=PASSES).fit(frame)

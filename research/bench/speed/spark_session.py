@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,34 @@ def local_session(*, cores: int = 2, memory: str = "6g", log: Path | None = None
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
+
+
+def within(limit: float, session: Any, call: Callable[[], Any]) -> float | None:
+    """Return the seconds of a call; None if it took more than `limit`: then its jobs are cancelled."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    ended = threading.Event()
+
+    def cancel() -> None:
+        wait = limit
+        while not ended.wait(wait):  # again, for the call may start a job just after
+            session.sparkContext.cancelAllJobs()
+            wait = 1.0
+
+    watch = threading.Thread(target=cancel, daemon=True)
+    began = time.perf_counter()
+    watch.start()
+    try:
+        call()
+    except (Py4JError, PySparkException):
+        if time.perf_counter() - began < limit:
+            raise
+        return None
+    finally:
+        ended.set()
+        watch.join()
+    return time.perf_counter() - began
 
 
 class PeakMemory:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from research.bench.speed.first_steps import MOST_SECONDS
-from research.bench.speed.spark import LISTS_TARGET, SWEEP_TARGET
+from research.bench.speed.spark import LISTS_TARGET, SWEEP_TARGET, lists_ratio, lists_seconds, of_data
+from research.pages.records import commit_of
 from research.pages.tables import Record, Table, kept
 
 PARTS = ("warm", "cold", "test")
@@ -96,38 +97,35 @@ def spark(record: Record) -> list[Table]:
         and (ours["data"], ours["asked"]) == (theirs["data"], theirs["asked"])
         and "fit_s" in theirs
     ]
-    alone = [[_set(one), str(one["factors"]), *_spark(one)] for one in found]
+    alone = [[of_data(one), str(one["factors"]), *_spark(one)] for one in found]
     ratio = ["", "K", "RG²: a sweep", "MLlib: an iteration", "times ours", "RG²: lists", "MLlib: lists", "times ours"]
-    head = ["", "K", "", "a fit", "NDCG@20", "lists of 20", "peak memory"]
+    head = ["", "K", "", "a fit", "NDCG@20", "lists of 20", "peak memory", "commit"]
     return [Table(ratio, pairs), Table(head, alone, title="Whole fits")]
 
 
-def _set(one: dict[str, Any]) -> str:
-    return {"gowalla": "Gowalla"}.get(one["data"], f"generated, {one['data']} M")
-
-
 def _spark_ratio(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
-    sweep, lists = theirs["sweep_s"] / ours["sweep_s"], theirs["lists_s"] / ours["lists_s"]
+    sweep, (words, lists) = theirs["sweep_s"] / ours["sweep_s"], lists_ratio(ours, theirs)
     return [
-        _set(ours),
+        of_data(ours),
         str(ours["factors"]),
         *(f"{one['sweep_s']:.2f} s" for one in (ours, theirs)),
         f"{sweep:.0f} (target {SWEEP_TARGET:g}: {kept(sweep >= SWEEP_TARGET)})",
-        *(f"{one['lists_s']:.1f} s" for one in (ours, theirs)),
-        f"{lists:.1f} (target {LISTS_TARGET:g}: {kept(lists >= LISTS_TARGET)})",
+        *(lists_seconds(one) for one in (ours, theirs)),
+        f"{words} (target {LISTS_TARGET:g}: {kept(lists >= LISTS_TARGET)})",
     ]
 
 
 def _spark(one: dict[str, Any]) -> list[str]:
     who = "RG²" if one["contender"] == "ours" else "MLlib"
     if "given_up_after_s" in one:
-        return [who, f"given up after {one['given_up_after_s']:g} s", "–", "–", "–"]
+        return [who, f"given up after {one['given_up_after_s']:g} s", "–", "–", "–", commit_of(one, None)]
     default = ["defaults"] if one["contender"] == "ours" and not one["asked"] else []
     settings = [f"{name} {value:.3g}" for name, value in one["settings"].items()]
     count = f"{one['passes']} passes" if "passes" in one else f"{one['iterations']} iterations"
     quality = "–" if one["ndcg@20"] is None else f"{one['ndcg@20']:.4f}"
     words = ", ".join([who, *default, *settings])
-    return [words, f"{one['fit_s']:.1f} s, {count}", quality, f"{one['lists_s']:.1f} s", f"{one['memory_mb']:,} MB"]
+    lists, memory = lists_seconds(one), f"{one['memory_mb']:,} MB"
+    return [words, f"{one['fit_s']:.1f} s, {count}", quality, lists, memory, commit_of(one, None)]
 
 
 def encoder_students(record: Record) -> list[Table]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
+from types import SimpleNamespace
 
 import pytest
 
 from research.bench.speed import spark, spark_choice, spark_scale
 from research.bench.speed.spark_events import half_iterations, shuffled_bytes
+from research.bench.speed.spark_session import within
 from research.pages import write
 from research.places import Places
 from taylorank.errors import DataError
@@ -76,7 +79,25 @@ def test_a_benchmark_without_chosen_parameters_says_how_to_choose_them(tmp_path)
     assert set(spark.settings("ours", "gowalla", 128)) == {"regParam"}
     assert spark.settings("ours", "gowalla", 0) == {}  # its defaults
     with pytest.raises(DataError, match="spark-choice"):
-        spark.settings("mllib", "gowalla", 64, tmp_path / "choice.json")
+        spark.settings("mllib", "gowalla", 64, tmp_path)
+    with pytest.raises(DataError, match="--data 1"):
+        spark.settings("mllib", "20", 64, tmp_path)
+
+
+def test_a_call_that_takes_too_long_is_cancelled_and_an_error_of_its_own_is_not_hidden():
+    errors = pytest.importorskip("pyspark.errors", reason="pyspark is not installed")
+
+    cancelled = threading.Event()
+    session = SimpleNamespace(sparkContext=SimpleNamespace(cancelAllJobs=cancelled.set))
+
+    def job():
+        assert cancelled.wait(30)
+        raise errors.PySparkException("cancelled")
+
+    assert within(0.05, session, job) is None
+    assert 0 <= within(30, session, lambda: None) < 30
+    with pytest.raises(errors.PySparkException):
+        within(30, session, job)  # at once, for it is cancelled already
 
 
 @pytest.fixture
