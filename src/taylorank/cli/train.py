@@ -18,7 +18,7 @@ from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
 from taylorank.kernels import threads
 from taylorank.models.recommender import Recommender
-from taylorank.output import output_file
+from taylorank.output import check_place
 from taylorank.registry import MODELS
 
 
@@ -76,7 +76,8 @@ def train(
     estimator = make_model(model, model_options, random_state=seed, options=set or [])
     if path and not (seen and getattr(estimator, "has_path", False)):
         raise ParameterError("--path keeps the SVD of rg2 or rgx", "use one of them, spectral, with the seen items")
-    with output_file(out), threads(num_threads):
+    check_place(out)
+    with threads(num_threads):
         interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)
