@@ -32,10 +32,8 @@ def test_a_flipped_bit_is_found_or_changes_nothing(tmp_path, data):
     whole = file.read_bytes()
     rng = np.random.default_rng(0)
     directory = whole.index(b"PK\x01\x02")
-    of_directory = 8 * np.arange(directory, len(whole))
-    bits = np.concatenate(
-        (of_directory + rng.integers(8, size=len(of_directory)), rng.integers(8 * directory, size=300))
-    )
+    bits = 8 * np.arange(directory, len(whole))
+    bits = np.concatenate((bits + rng.integers(8, size=len(bits)), rng.integers(8 * directory, size=300)))
     for bit in bits.tolist():
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8

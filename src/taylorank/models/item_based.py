@@ -82,7 +82,8 @@ class ItemKNN(ItemWeights, Recommender):
 
     Of equally near items those with the smaller ids are kept.
 
-    cosine_ij = (r_i · r_j) / (‖r_i‖ ‖r_j‖ + shrink), with strengths r in units of their median. `device` is "cpu", "cuda", or "auto": cuda where torch sees one.
+    cosine_ij = (r_i · r_j) / (‖r_i‖ ‖r_j‖ + shrink), with strengths r in units of their median.
+    `device` is "cpu", "cuda", or "auto": cuda where torch sees one.
 
     >>> from taylorank.data import planted
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
