@@ -17,7 +17,7 @@ import pytest
 import taylorank as tr
 from taylorank import part_files
 from taylorank.errors import DataError
-from taylorank.output import atomic_folder, atomic_path, check_place, output_file
+from taylorank.output import atomic_folder, atomic_path, check_place, output_folder
 from tests.cli.command import run
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes, links and pipes of Unix")
@@ -110,13 +110,56 @@ def test_folders_and_names_that_are_none(tmp_path):
     for path, words in (
         (tmp_path, "is a folder"),
         (tmp_path / "a\0b", "no file name"),
+        (tmp_path / "a\ud800b", "no file name"),
+        (3, "no file name"),
+        (None, "no file name"),
+        (b"bytes", "no file name"),
+        ("~nosuchuser/a", "home folder of an unknown user"),
+        (tmp_path / "nope" / "a", "there is no folder"),
         (tmp_path / ("x" * 300), "too"),
     ):
-        for action in (write, check_place, lambda p: output_file(p).__enter__()):
+        for action in (write, check_place):
             with pytest.raises(DataError, match=words) as raised:
                 action(path)
             assert len(str(raised.value)) < 400
     assert os.listdir(tmp_path) == []
+
+
+def folder_at(path):
+    with atomic_folder(path):
+        pass
+
+
+def made_at(path):
+    with output_folder(path):
+        pass
+
+
+@pytest.mark.parametrize("action", [write, check_place, folder_at, made_at])
+def test_a_folder_that_is_not_there_is_not_made(action, tmp_path):
+    for place in (tmp_path / "nope" / "x", tmp_path / "nope" / "deeper" / "x"):
+        with pytest.raises(DataError, match=r"there is no folder .*nope.*; make it, or choose another"):
+            action(place)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_tilde_is_the_home_folder_for_whatever_writes_and_reads(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    data = tr.planted(30, 20, interactions=200)
+    data.save_npz("~/log.npz")
+    model = tr.RG2(4).fit(tr.Interactions.load_npz("~/log.npz"))
+    model.save("~/model.tr")
+    assert np.array_equal(tr.load("~/model.tr").item_factors, model.item_factors)
+    assert run("train", "~/log.npz", "--model", "popularity", "--out", "~/popular.tr") == 0
+    assert run("export", "~/model.tr", "--to", "parquet", "--out", "~/shop") == 0
+    tr.tune("itemknn", *data.split((0.8, 0.2)), trials=1, file="~/trials.jsonl")
+    tr.compare(data, ["popularity"], trials=0, file="~/c.json").save("~/c.json")
+    assert os.listdir(tmp_path / "here") == []
+    assert {"log.npz", "model.tr", "popular.tr", "shop", "trials.jsonl", "c.json"} <= {*os.listdir(tmp_path)}
+    assert run("train", "~/log.npz", "--model", "popularity", "--out", "~nosuchuser/n.tr") == 2
+    assert os.listdir(tmp_path / "here") == []
 
 
 def test_names_as_long_as_the_file_system_allows(tmp_path):
@@ -312,7 +355,7 @@ def test_a_folder_that_a_kill_left_half_written_is_removed_and_one_under_way_is_
 
 
 def test_folders_with_names_that_are_none(tmp_path):
-    for place, words in ((tmp_path / "a\0b", "is no file name"), (tmp_path / "no" / "shop", "cannot write")):
+    for place, words in ((tmp_path / "a\0b", "is no file name"), (tmp_path / "no" / "shop", "there is no folder")):
         with pytest.raises(DataError, match=words), atomic_folder(place):
             pass
     (tmp_path / "real").mkdir()
@@ -324,3 +367,38 @@ def test_folders_with_names_that_are_none(tmp_path):
     assert (tmp_path / "real" / "mark").read_text() == "new"
     with atomic_folder(tmp_path / ("é" * 127)) as folder:  # 254 bytes, of 255 that file systems allow
         pass
+
+
+def test_every_output_of_every_command_needs_its_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text("user,item\n1,2\n1,3\n2,2\n3,3\n")
+    tr.RG2(2).fit(tr.read_interactions("log.csv")).save("m.tr")
+    before = sorted(os.listdir())
+    train = ("log.csv", "--model", "popularity")
+    for words in (
+        ("run", "--out"),
+        ("fit", "log.csv", "--out"),
+        ("fit", "log.csv", "--out", "f.tr", "--json"),
+        ("train", *train, "--out"),
+        ("tune", "log.csv", "--file"),
+        ("tune", "log.csv", "--out"),
+        ("tune", "log.csv", "--json"),
+        ("compare", "log.csv", "--models", "popularity", "--json"),
+        ("compare", "log.csv", "--models", "popularity", "--report"),
+        ("split", "log.csv", "--out"),
+        ("update", "m.tr", "log.csv", "--out"),
+        ("recommend", "m.tr", "--all", "--out"),
+        ("recommend", "m.tr", "--for-user", "1", "--json"),
+        ("similar", "m.tr", "--item", "2", "--json"),
+        ("explain", "m.tr", "--user", "1", "--item", "3", "--json"),
+        ("evaluate", "m.tr", "log.csv", "--json"),
+        ("evaluate", "m.tr", "log.csv", "--per-user"),
+        ("export", "m.tr", "--to", "parquet", "--out"),
+        ("export", "m.tr", "--to", "parquet", "--out", "shop", "--json"),
+        ("diagnose", "m.tr", "--json"),
+        ("datasets", "list", "--json"),
+        ("datasets", "stats", "log.csv", "--json"),
+    ):
+        assert run(*words, "nope/x.csv") == 2, words
+        assert "there is no folder" in capsys.readouterr().err, words
+        assert sorted(os.listdir()) == before, words

@@ -15,7 +15,7 @@ PAGE = mmap.PAGESIZE
 SIZES = (0, 1, 1, 2, 3, 5, 8, 13, 16, 17, 31, 33, 64, 100, 300)
 WIDTHS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 129, 200)
 THREADS = (1, 2, 3, 4, 7, 16, 64)
-FOREIGN = ("float16", "int16", "complex64", "bool", ">f4", ">f8", ">i8", "uint64")  # types that no kernel takes
+FOREIGN = ("float16", "int16", "complex64", "bool", ">f4", ">f8", ">i8", "uint64")  # types that hardly a kernel takes
 _library = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
 
 

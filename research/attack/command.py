@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from json import loads as json_of
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,10 +13,10 @@ from research.attack import ATTACKS
 from research.attack.trial import OUTCOMES, Tally, run_attack
 from research.output import provenance, write_json
 from taylorank.checks import check_name
-from taylorank.cli.options import command_line, whole
+from taylorank.cli.options import command_line
 from taylorank.errors import TaylorankError
 from taylorank.machine import describe_machine
-from taylorank.output import output_file
+from taylorank.output import check_place
 
 SHARES = {"kills": 4}  # of the time, where it is not 1: each kill needs some tenths of a second
 PROGRAM = "python -m research.attack"
@@ -33,7 +32,7 @@ def attack(
     until: Annotated[
         int | None, Parameter(help="End sooner: when each thing that an attack counts was done so often.")
     ] = None,
-    seed: Annotated[int, Parameter(help="Seed of the first case; those of the others follow.", converter=whole)] = 0,
+    seed: Annotated[int, Parameter(help="Seed of the first case; those of the others follow.")] = 0,
     json: Annotated[Path | None, Parameter(help="File for the figures; those of other attacks in it stay.")] = None,
     quiet: Annotated[bool, Parameter(help="Print nothing.", negative=())] = False,
 ) -> None:
@@ -47,18 +46,19 @@ def attack(
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     parts = sum(SHARES.get(name, 1) for name in chosen)
     faults, made = 0, provenance(command_line())  # of what runs: the record itself changes the tree
-    with nullcontext() if json is None else output_file(json):
-        for name in chosen:
+    if json is not None:
+        check_place(json)
+    for name in chosen:
 
-            def keep(tally: Tally, name: str = name) -> None:
-                if json is not None:
-                    write_json(json, _with(json, name, made, tally.record()))
+        def keep(tally: Tally, name: str = name) -> None:
+            if json is not None:
+                write_json(json, _with(json, name, made, tally.record()))
 
-            seconds = 60 * minutes * SHARES.get(name, 1) / parts
-            tally = run_attack(name, seconds=seconds, first_seed=seed, until=until, so_far=keep)
-            keep(tally)
-            faults += len(tally.faults)
-            _show(name, tally.record(), console)
+        seconds = 60 * minutes * SHARES.get(name, 1) / parts
+        tally = run_attack(name, seconds=seconds, first_seed=seed, until=until, so_far=keep)
+        keep(tally)
+        faults += len(tally.faults)
+        _show(name, tally.record(), console)
     if faults:
         raise TaylorankError(f"{faults} faults were found", "the seeds make them again: --seed N --minutes 0.1")
 

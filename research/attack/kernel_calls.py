@@ -10,6 +10,7 @@ import numpy as np
 
 from research.attack.arrays import SIZES, THREADS, WIDTHS, numbers, sparse_rows
 from taylorank.kernels import backend
+from taylorank.kernels.screen import MOST, WHOLE
 
 Rng = np.random.Generator
 native: Any = backend.native
@@ -30,7 +31,7 @@ def random_call(rng: Rng) -> Call:
     """Return a call of one of the kernels."""
     makers = (
         *(_gather_sum, _nonzero_scores, _panels, _top_k, _top_k_scores, _row_solve),
-        *(_small_product, _gram, _inverse, _softmax_sums, _softmax_columns, _unit_adam),
+        *(_small_product, _gram, _inverse, _softmax_sums, _softmax_columns, _unit_adam, _code_products),
     )
     return makers[rng.integers(len(makers))](rng)
 
@@ -207,3 +208,14 @@ def _unit_adam(rng: Rng) -> Call:
     given = {"raw": numbers(rng, shape), "unit": numbers(rng, shape), "gradient": numbers(rng, shape), **moments}
     rates = {"rate": 0.1, "epsilon": 1e-12, "decay_first": 0.9, "decay_second": 0.999}
     return Call(native.unit_adam, {**given, **rates, **_how(rng)}, ("raw", "unit", "first", "second"))
+
+
+def _code_products(rng: Rng) -> Call:
+    count, width = int(rng.choice([*SIZES, 70_000])), WHOLE * int(rng.integers(3))
+    most = min(2**15, 2**31 // (MOST * max(width, 1)))  # a sum of more does not fit
+    given = {
+        "codes": rng.integers(-MOST, MOST + 1, (count, width)).astype(np.int8),
+        "row": rng.integers(1 - most, most, width).astype(np.int16),
+        "out": np.empty(count, dtype=np.int32),
+    }
+    return Call(native.code_products, {**given, **_how(rng)}, ("out",))

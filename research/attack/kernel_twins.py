@@ -13,6 +13,7 @@ from taylorank import kernels
 from taylorank.data.csr import CSR
 from taylorank.errors import TaylorankError
 from taylorank.kernels import backend
+from taylorank.kernels.screen import Screen
 
 Rng = np.random.Generator
 Work = Callable[[], Any]
@@ -172,7 +173,19 @@ def _unit_adam(rng: Rng) -> Work:
     return work
 
 
+def _code_products(rng: Rng) -> Work:
+    """The codes of items, by which some can be among the best: whole numbers, so to the last bit."""
+    items = numbers(rng, (max(1, int(rng.choice(SIZES))), max(1, _width(rng))))
+    row, k, how = numbers(rng, (items.shape[1],)), int(rng.choice([1, 3, 20])), _how(rng)
+
+    def work() -> Any:
+        found = Screen(items).candidates(row, k, **how)
+        return np.zeros(0) if found is None else found.astype(np.float64)
+
+    return work
+
+
 MAKERS: tuple[Callable[[Rng], Work], ...] = (
     *(_gather_sum, _nonzero_scores, _top_k, _top_k_scores, _row_solve),
-    *(_gram, _inverse, _small_product, _softmax_sums, _unit_adam),
+    *(_gram, _inverse, _small_product, _softmax_sums, _unit_adam, _code_products),
 )

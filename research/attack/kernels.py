@@ -119,7 +119,8 @@ def _damage(call: Call, name: str, rng: np.random.Generator) -> tuple[Any, bool]
 def _damaged_array(call: Call, name: str, value: Array, rng: np.random.Generator) -> tuple[Any, bool]:
     way = rng.integers(8)
     if way == 0:
-        return guarded(value.astype(str(rng.choice(FOREIGN)))), True
+        other = guarded(value.astype(str(rng.choice(FOREIGN))))
+        return other, other.dtype != value.dtype
     if way == 1:
         other = misaligned(value)
         return other, not other.flags.aligned

@@ -155,8 +155,6 @@ def one_case(attack: Any, seed: int, folder: Path) -> tuple[Seen, str]:
         return (Seen("refused"), "") if "\n" not in str(error) else (Seen("exception"), "an error of several lines")
     except Fault as fault:
         return Seen(fault.kind), str(fault)[:500]
-    except MemoryError:
-        return Seen("refused"), ""
     except BaseException as error:  # a panic of a library is none of Exception
         return Seen("exception"), in_one_line(error)[:500]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from rich.console import Console
 from research.bench import BENCHMARKS, run_benchmark
 from research.output import provenance, write_json
 from taylorank.cli.options import command_line
-from taylorank.output import output_file
+from taylorank.output import check_place
 
 PROGRAM = "python -m research.bench"
 # Options are the parameters of `run`; these are given here: a file that a study writes by itself, so that it can
@@ -50,10 +49,11 @@ def bench(
         return
     _, given, left = app.parse_args(tokens, exit_on_error=False, print_error=False)
     own = {"file": json, "command": command_line(), "log_line": lambda line: console.print(line, markup=False)}
-    with nullcontext() if json is None else output_file(json):
-        record, lines = run_benchmark(tokens[0], *given.args, **given.kwargs, **{name: own[name] for name in left})
-        if json is not None and "file" not in left:
-            write_json(json, {**provenance(command_line()), **record})
+    if json is not None:
+        check_place(json)
+    record, lines = run_benchmark(tokens[0], *given.args, **given.kwargs, **{name: own[name] for name in left})
+    if json is not None and "file" not in left:
+        write_json(json, {**provenance(command_line()), **record})
     console.print("\n".join([tokens[0], *(f"  {line}" for line in lines)]), markup=False)
     if json is not None:
         console.print(f"written: {json}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,7 @@ from research.claims.seeds import steady_claims, varying
 from research.papers import PAPERS, is_cited
 from taylorank.cli.options import command_line
 from taylorank.data.shuffle import check_seed
-from taylorank.output import output_file
+from taylorank.output import check_place
 
 VERDICT_WIDTH = max(map(len, VERDICTS))
 STYLES = dict(zip(VERDICTS, ("green", "yellow", "red", "magenta", "dim"), strict=True))
@@ -59,10 +58,11 @@ def claims(
         if varying(wanted, seeds=seeds, log_line=lambda line: console.print(line, markup=False)):
             sys.exit(1)
         return
-    with nullcontext() if json is None else output_file(json):
-        records = _run(chosen, seed, console)
-        if json is not None:
-            write_claims(json, records, command=command_line(), seed=seed)
+    if json is not None:
+        check_place(json)
+    records = _run(chosen, seed, console)
+    if json is not None:
+        write_claims(json, records, command=command_line(), seed=seed)
     _report(records, console, with_reasons=bool(chosen))
     if json is not None:
         console.print(f"written: {json}")

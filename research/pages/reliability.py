@@ -47,7 +47,17 @@ def table(attacks: Record) -> str:
         counts = [found[kind] for kind in ("tried", "crash", "hang", "exception", "difference", "skipped")]
         rows.append((f"**{name}**: {found['says']}", *(f"{count:,}" for count in counts), f"{found['seconds']:,.0f}"))
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([*lines, "", *(f"- {name}: {_how(found)}" for name, found in attacks.items())])
+    how = [f"- {name}: {_how(found)}" for name, found in attacks.items()]
+    return "\n".join([*lines, "", *_faults(attacks), "", *how])
+
+
+def _faults(attacks: Record) -> list[str]:
+    """Return the faults of the record, one by one."""
+    faults = [(name, fault) for name, found in attacks.items() for fault in found["faults"]]
+    if not faults:
+        return ["No fault was found."]
+    said = [f"- *{name}*, seed {fault['seed']}: {fault['fault']}, `{fault['what']}`" for name, fault in faults]
+    return ["What was found, and is mended or to be mended before the next release:", "", *said]
 
 
 def _how(found: Record) -> str:

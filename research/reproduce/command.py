@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +20,7 @@ from taylorank.cli.compare import compared
 from taylorank.cli.options import comma_separated, command_line
 from taylorank.cli.results import table_console
 from taylorank.errors import ParameterError
-from taylorank.output import output_file
+from taylorank.output import check_place
 from taylorank.report.record import Record
 from taylorank.report.words import lead_sentence
 from taylorank.selection import Comparison
@@ -68,23 +67,22 @@ def reproduce(
         raise ParameterError(f"--seeds {seeds} repeats nothing", "give 1 or more")
     if joint is not None and not others:
         raise ParameterError(f"--joint {joint} has nothing to join", "name records by --with")
-    with ExitStack() as folders:
-        for file in (json, joint):
-            if file is not None:
-                folders.enter_context(output_file(file))
-        found = list(others)
-        if chosen:
-            data = data_of(table, path=path, cleaning=cleaning, progress=not quiet)
-            how = {"trials": trials, "epochs": epochs, "file": json, "per_user": per_user, "command": command_line()}
-            seeded = range(seed, seed + seeds)
+    for file in (json, joint):
+        if file is not None:
+            check_place(file)
+    found = list(others)
+    if chosen:
+        data = data_of(table, path=path, cleaning=cleaning, progress=not quiet)
+        how = {"trials": trials, "epochs": epochs, "file": json, "per_user": per_user, "command": command_line()}
+        seeded = range(seed, seed + seeds)
 
-            def run() -> Comparison:
-                return run_table(table, data, chosen, seeds=seeded, **how)  # type: ignore[arg-type]
+        def run() -> Comparison:
+            return run_table(table, data, chosen, seeds=seeded, **how)  # type: ignore[arg-type]
 
-            found.insert(0, compared(console, run))
-        whole = joined(table, found) if len(found) > 1 else found[0]
-        if joint is not None:
-            whole.save(joint, per_user=per_user)
+        found.insert(0, compared(console, run))
+    whole = joined(table, found) if len(found) > 1 else found[0]
+    if joint is not None:
+        whole.save(joint, per_user=per_user)
     _print_table(console, table, whole.record)
     if asked is None:
         _print_left_out(console, left_out(models_of(table)), [one.record for one in others])

@@ -1,4 +1,4 @@
-"""What OpenBLAS needs of a limit of addresses (`ulimit -v`), looked at before it is asked to work.
+"""What memory there is, looked at before it is asked for; above all what OpenBLAS needs of a limit (`ulimit -v`).
 
 NumPy and SciPy bring an OpenBLAS each. Where one of them gets no memory for a thread's buffer it ends the process,
 hangs while it ends it, or asks again for ever, without a word to Python. Without `ulimit -v` Linux rarely
@@ -11,10 +11,11 @@ import os
 import sys
 
 from taylorank.errors import MemoryLimitError
-from taylorank.system import left_of_address_space
+from taylorank.system import available_memory, left_of_address_space
 
 OF_A_THREAD = 40 << 20  # bytes: a buffer of 32 MiB, and a stack of 8
 LIBRARIES = 224 << 20  # bytes that NumPy, SciPy and the rest take with one thread
+SURELY_FREE = 1 << 28  # bytes that are not asked for: the answer takes longer than a small request
 REMEDY = "raise its limit of addresses (ulimit -v), or set OPENBLAS_NUM_THREADS=1"
 
 
@@ -28,6 +29,17 @@ def check_room_to_load() -> None:
 def check_room_to_compute() -> None:
     """Refuse to compute where OpenBLAS, on one thread or on all, would find no room for its buffers."""
     _check(OF_A_THREAD * (1 + blas_threads()), "a computation takes")
+
+
+def check_memory(needed: int, what: str, remedy: str) -> None:
+    """Refuse what takes more bytes than are free, before it is made.
+
+    >>> check_memory(1000, "a list", "ask for less")
+    """
+    free = available_memory() if needed > SURELY_FREE else None
+    if free is not None and needed > free:
+        needs = f"{needed / 2**30:,.1f} GiB, and {free / 2**30:,.1f} are free"
+        raise MemoryLimitError(f"{what} takes {needs}", remedy)
 
 
 def blas_threads() -> int:

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all."""
+"""Paths as users write them, and files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,12 +11,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from taylorank.errors import DataError
+from taylorank.errors import DataError, shown
 from taylorank.part_files import part_folder, put_folder, remove_leftovers, restore_folder
 
 NOT_HERE = "choose a folder you can write to"
+NOT_THERE = "make it, or choose another"
 NO_ROOM = "check the folder and free space"
 OF_RUST = re.compile(r"\(os error (\d+)\)|\bOs \{ code: (\d+)")  # how libraries in Rust write a system error
+
+
+def path_of(given: str | os.PathLike[str]) -> Path:
+    """Return a path with ~ as the home folder, for reading and for writing; refuse names that no file can have.
+
+    >>> path_of("a/b.csv").as_posix()
+    'a/b.csv'
+    """
+    if not isinstance(given, str | os.PathLike) or isinstance(os.fspath(given), bytes):
+        raise DataError(f"{shown(given)} is no file name", "give text or a pathlib.Path")
+    text = os.fspath(given)
+    if "\0" in text:
+        raise DataError(f"{shown(text)} is no file name", "leave out the character NUL")
+    try:
+        os.fsencode(text)
+        return Path(text).expanduser()
+    except UnicodeEncodeError:
+        raise DataError(f"{shown(text)} is no file name", "leave out what is half a character") from None
+    except RuntimeError:
+        raise DataError("the home folder of an unknown user", "write the path without ~, or as ./~…") from None
 
 
 @contextmanager
@@ -60,7 +81,7 @@ def _errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
         reason = _system_reason(error)
         if reason is None:
             raise
-        remedy = NOT_HERE if isinstance(error, PermissionError | FileNotFoundError) else NO_ROOM
+        remedy = NOT_HERE if isinstance(error, PermissionError | FileNotFoundError | FileExistsError) else NO_ROOM
         raise DataError(f"cannot write {_shown(path)}: {reason}", remedy) from error
 
 
@@ -76,25 +97,27 @@ def _system_reason(error: BaseException) -> str | None:
 
 def _place(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
     """Return where to write, links followed, and what stands there now."""
-    _refuse_nul(path)
+    named = path_of(path)
     try:
-        before = os.stat(path)
+        before = os.stat(named)
     except FileNotFoundError:
         before = None
     if before is not None and stat.S_ISDIR(before.st_mode):
         raise DataError(f"{_shown(path)} is a folder", "give the name of a file")
     if before is not None and not stat.S_ISREG(before.st_mode):
-        return Path(path), before  # /dev/stdout is a link that leads to no path
-    return Path(os.path.realpath(path)), before
+        return named, before  # /dev/stdout is a link that leads to no path
+    return _in_folder(Path(os.path.realpath(named)), path), before
 
 
-def _refuse_nul(path: str | os.PathLike[str]) -> None:
-    if "\0" in os.fspath(path):
-        raise DataError(f"{_shown(path)} is no file name", "leave out the character NUL")
+def _in_folder(target: Path, named: str | os.PathLike[str]) -> Path:
+    """Return where to write; refuse a place in a folder that is not there, whose name is most likely misspelled."""
+    if not target.parent.is_dir():
+        raise DataError(f"cannot write {_shown(named)}: there is no folder {_shown(target.parent)}", NOT_THERE)
+    return target
 
 
 def _shown(path: str | os.PathLike[str]) -> str:
-    text = " ".join(os.fspath(path).replace("\0", "␀").split("\n"))
+    text = " ".join(os.fspath(path).split("\n"))
     return text if len(text) <= 200 else f"{text[:100]}…{text[-60:]}"
 
 
@@ -145,39 +168,24 @@ def check_place(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def output_file(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Make the folder of the file `path`, finding out before the work whether the file can be written."""
-    with _errors_named(path):
-        target, before = _place(path)
-    if before is None:
-        with output_folder(target.parent):
-            check_place(path)
-            yield
-    else:
-        check_place(path)
-        yield
-
-
-@contextmanager
 def output_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Make the folder `path`, finding out before the work whether it can be written to.
+    """Make the folder `path` in one that is there, finding out before the work whether it can be written to.
 
-    If the block fails, folders that were made for it and are still empty go again.
+    If the block fails, a folder that was made for it and is still empty goes again.
     """
-    folder = Path(path)
-    made = [place for place in (folder, *folder.parents) if not place.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with _errors_named(path):
+        folder = path_of(path)
+        is_new = not folder.exists()
+        _in_folder(Path(os.path.realpath(folder)), path)
+        folder.mkdir(exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except OSError as error:
-        raise DataError(f"cannot write to folder {folder}: {error.strerror}", "choose another folder") from error
     try:
         yield folder
     except BaseException:
         with suppress(OSError):
-            for place in made:
-                place.rmdir()
+            if is_new:
+                folder.rmdir()
         raise
 
 
@@ -188,28 +196,26 @@ def atomic_folder(path: str | os.PathLike[str], *, replaces: str | None = None) 
     A folder that is there is refused, unless it holds a file named `replaces`: then they change places in one step.
     """
     with _errors_named(path):
-        _refuse_nul(path)
-        target = Path(os.path.realpath(path))
+        target = _in_folder(Path(os.path.realpath(path_of(path))), path)
         restore_folder(target)
-        _check_free(path, replaces)
+        _check_free(target, replaces, path)
         with part_folder(target) as folder:
             temporary = folder / "part"
             temporary.mkdir()
             yield temporary
             for file in (*temporary.rglob("*"), temporary):
                 _sync(file)
-            _check_free(path, replaces)
+            _check_free(target, replaces, path)
             put_folder(temporary, target)
             _sync(target.parent)
 
 
-def _check_free(path: str | os.PathLike[str], replaces: str | None) -> None:
-    target = Path(path)
+def _check_free(target: Path, replaces: str | None, named: str | os.PathLike[str]) -> None:
     if not target.exists():
         return
     if replaces is None:
-        raise DataError(f"{_shown(path)} is there already", "choose another name, or overwrite it")
+        raise DataError(f"{_shown(named)} is there already", "choose another name, or overwrite it")
     if not (target / replaces).is_file():
         raise DataError(
-            f"{_shown(path)} is not what an earlier run wrote", "choose another name, or remove it yourself"
+            f"{_shown(named)} is not what an earlier run wrote", "choose another name, or remove it yourself"
         )

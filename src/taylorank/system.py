@@ -33,17 +33,18 @@ def available_memory() -> int | None:
 
 
 def left_of_address_space() -> int | None:
-    """Return the bytes that `ulimit -v` leaves to this process; None without a limit."""
+    """Return the bytes that `ulimit -v` and `ulimit -d` leave to this process; None without a limit."""
     try:
         import resource
 
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if limit == resource.RLIM_INFINITY:
+        limits = {0: resource.getrlimit(resource.RLIMIT_AS)[0], 5: resource.getrlimit(resource.RLIMIT_DATA)[0]}
+        limits = {field: limit for field, limit in limits.items() if limit != resource.RLIM_INFINITY}
+        if not limits:
             return None
-        used = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
+        used = Path("/proc/self/statm").read_text(encoding="utf-8").split()  # in pages: of addresses, of data
+        return max(0, min(limit - int(used[field]) * resource.getpagesize() for field, limit in limits.items()))
     except (ImportError, OSError):
         return None
-    return max(0, limit - used)
 
 
 def _number(path: str) -> int | None:

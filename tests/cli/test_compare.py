@@ -25,19 +25,19 @@ SMALL = ("--trials", "2", "--seeds", "2", "--models", "ease,popularity")
 
 def test_compare_prints_a_table_and_writes_json_and_report(data, tmp_path, capsys):
     pytest.importorskip("altair")
-    assert run("compare", data, *SMALL, "--json", "out/c.json", "--report", "out/c.html") == 0
+    assert run("compare", data, *SMALL, "--json", "c.json", "--report", "c.html") == 0
     shown = capsys.readouterr().out
     assert "is best on NDCG@10" in shown
-    record = load_record("out/c.json")
+    record = load_record("c.json")
     for name in ("ease", "popularity"):
         assert f"{record['summary']['models'][name]['metrics']['ndcg@10']['mean']:.4f}" in shown
     words = " ".join(SMALL)
-    assert record["command"] == f"taylorank compare data.npz {words} --json out/c.json --report out/c.html"
+    assert record["command"] == f"taylorank compare data.npz {words} --json c.json --report c.html"
     assert record["settings"]["seeds"] == [0, 1]
-    assert "data.npz" in (tmp_path / "out" / "c.html").read_text()
-    assert run("report", "out/c.json", "--out", "again.html", "--quiet") == 0
-    assert (tmp_path / "again.html").read_text() == (tmp_path / "out" / "c.html").read_text()
-    assert run("report", "out/c.json", "--quiet") == 0
+    assert "data.npz" in (tmp_path / "c.html").read_text()
+    assert run("report", "c.json", "--out", "again.html", "--quiet") == 0
+    assert (tmp_path / "again.html").read_text() == (tmp_path / "c.html").read_text()
+    assert run("report", "c.json", "--quiet") == 0
     assert capsys.readouterr().out == ""
 
 

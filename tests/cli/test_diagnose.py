@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
 
 
 def test_words_and_numbers_reach_screen_and_file(folder, tmp_path, capsys):
-    out = tmp_path / "new" / "diagnosis.json"
+    out = tmp_path / "diagnosis.json"
     assert run("diagnose", str(folder / "model.tr"), str(folder / "valid.csv"), "--json", str(out)) == 0
     shown = capsys.readouterr().out
     document = json.loads(out.read_text())

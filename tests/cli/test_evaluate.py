@@ -25,7 +25,7 @@ def files(tmp_path_factory):
 
 def test_the_table_and_the_file_say_what_evaluate_says(files, tmp_path, capsys):
     folder, model, (train, valid, test) = files
-    out, users = tmp_path / "new" / "metrics.json", tmp_path / "users.parquet"
+    out, users = tmp_path / "metrics.json", tmp_path / "users.parquet"
     arguments = ["evaluate", str(folder / "model.tr"), str(folder / "test.csv"), "--seen", str(folder / "valid.csv")]
     arguments += ["--k", "5,10", "--metrics", "ndcg,recall_min@3,auc,coverage@5", "--json", str(out)]
     assert run(*arguments, "--per-user", str(users), "--confidence", "0.9", "--seed", "3", "--timestamp", "") == 0

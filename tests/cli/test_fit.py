@@ -17,7 +17,7 @@ def log(tmp_path):
 
 
 def test_a_log_becomes_a_model_that_recommends(log, tmp_path, capsys):
-    out, record = tmp_path / "new" / "m.tr", tmp_path / "m.json"
+    out, record = tmp_path / "m.tr", tmp_path / "m.json"
     command = ("fit", str(log), "--seconds", "3", "--metric", "recall@5", "--out", str(out), "--json", str(record))
     assert run(*command) == 0
     shown = capsys.readouterr().out

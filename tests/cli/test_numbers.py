@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
+import operator
 import os
+from functools import reduce
+from typing import get_args
 
 import pytest
+from cyclopts import CycloptsError
 
 import taylorank as tr
+from taylorank.cli.app import app
 from taylorank.cli.model_options import parameters_of
 from taylorank.registry import MODELS
 from tests.cli.command import run
@@ -35,6 +39,12 @@ COMMANDS = [
     ("evaluate", "model.tr", "log.npz", "--resamples"),
     ("evaluate", "model.tr", "log.npz", "--k"),
     ("diagnose", "model.tr", "log.npz", "--users"),
+    ("export", "model.tr", "--to", "parquet", "--out", "new", "--sample"),
+    ("serve", "model.tr", "--port", "0", "--quiet", "--workers"),
+    ("serve", "model.tr", "--port", "0", "--max-in-flight"),
+    ("serve", "model.tr", "--port"),
+    ("demo", "--no-browser", "--factors"),
+    ("demo", "--no-browser", "--port"),
     ("run", "--out", "new", "--users"),
     ("run", "--out", "new", "--items"),
     ("run", "--out", "new", "--interactions"),
@@ -64,11 +74,48 @@ def test_what_is_no_number_of_things_is_refused(words, folder, monkeypatch, caps
         assert sorted(os.listdir()) == before
 
 
-def test_every_whole_number_of_a_model_is_in_this_list():
-    counts = {
-        name
-        for kind in MODELS.values()
-        for name, parameter in inspect.signature(kind).parameters.items()
-        if str(parameter.annotation) in ("int", "int | None")
-    }
-    assert counts - {"random_state", "num_threads", "negatives"} <= {*COUNTS}  # negatives may be a fraction
+def options(app, words=()):
+    """Every option of every command, with what it holds."""
+    for name in app:
+        if not name.startswith("-"):
+            command = app[name]
+            yield from options(command, (*words, name))
+            if command.default_command is not None:
+                yield from (((*words, name), option) for option in command.assemble_argument_collection())
+
+
+def kinds_of(option):
+    return set(get_args(option.hint) or (option.hint,)) - {type(None)}
+
+
+def needed(command):
+    """What a command cannot do without: words that its other options can follow."""
+    for option in command.assemble_argument_collection():
+        if option.required:
+            word = next(iter(option.get_choices() or ("1",)))
+            yield from (option.name, word) if option.name.startswith("--") else (word,)
+
+
+def parsed(words, option, value):
+    command = reduce(operator.getitem, words, app)
+    tokens = (*words, *needed(command), f"{option.name}={value}")
+    return app.parse_args(tokens, exit_on_error=False, print_error=False)[1]
+
+
+def test_no_option_of_any_command_takes_what_is_no_number():
+    run("--version")  # as every program begins
+    numbers = [(words, option) for words, option in options(app) if kinds_of(option) <= {int, float}]
+    assert len(numbers) > 80
+    for words, option in numbers:
+        bad = ["x", "", "nan", "inf", "-inf", "1e400", "9" * 5000]
+        for value in (*bad, "2.5", "1e3", "0x10") if kinds_of(option) == {int} else bad:
+            with pytest.raises(CycloptsError, match=r"is not a (whole|finite) number") as complaint:
+                parsed(words, option, value)
+            assert len(str(complaint.value)) < 300, (words, option.name)
+
+
+def test_a_share_is_not_rounded():
+    run("--version")
+    words, negatives = next(found for found in options(app) if found[1].name == "--negatives")
+    for text, value in (("0.5", 0.5), ("3", 3), ("2.5", 2.5)):
+        assert parsed(words, negatives, text).arguments["model_options"].negatives == value

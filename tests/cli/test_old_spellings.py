@@ -97,11 +97,11 @@ def test_json_without_a_file_goes_to_standard_output(words, here, capsys):
         shown = capsys.readouterr()
         assert json.loads(shown.out) == json.loads(new.out)
         assert shown.err == "taylorank: warning: --json without a file is deprecated; write --json -\n"
-    assert run(*words, "--json", "new/results.json") == 0
+    assert run(*words, "--json", "results.json") == 0
     shown = capsys.readouterr()
     assert shown.err == ""
-    assert shown.out.endswith("written: new/results.json\n")
-    with open("new/results.json") as file:
+    assert shown.out.endswith("written: results.json\n")
+    with open("results.json") as file:
         assert json.load(file) == json.loads(new.out)
 
 

@@ -67,9 +67,9 @@ def test_everybody_in_blocks_is_everybody_at_once(place, ending, monkeypatch, ca
     """Blocks of 7 users, so that there are many; the rows are those of one call."""
     real = ranking_recommend.__globals__["best_items"]
     monkeypatch.setitem(ranking_recommend.__globals__, "best_items", lambda *a, **k: (real(*a, **k)[0], 7))
-    assert run("recommend", "m.tr", "--all", "-n", "28", "--out", f"new/recs.{ending}") == 0
+    assert run("recommend", "m.tr", "--all", "-n", "28", "--out", f"recs.{ending}") == 0
     assert "60 users" in capsys.readouterr().out
-    table = getattr(pl, f"read_{ending}")(place / "new" / f"recs.{ending}")
+    table = getattr(pl, f"read_{ending}")(place / f"recs.{ending}")
     monkeypatch.undo()
     model = tr.load(place / "m.tr")
     ids, scores = model.recommend(model.users.values, 28)

@@ -21,7 +21,7 @@ def log(tmp_path):
 
 
 def test_train_then_recommend(log, tmp_path, capsys):
-    model = tmp_path / "new" / "model.tr"
+    model = tmp_path / "model.tr"
     assert run("train", str(log), "--factors", "8", "--core", "3", "--out", str(model)) == 0
     assert "written" in capsys.readouterr().out
     assert run("recommend", str(model), "--for-user", "u5", "--for-user", "u7", "-n", "4", "--json", "-") == 0

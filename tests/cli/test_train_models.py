@@ -56,7 +56,7 @@ def test_every_model_with_its_options(name, log, tmp_path, capsys):
 
 def test_options_of_other_models_are_refused_with_the_list(log, tmp_path, capsys):
     for name, flag, own in (("rg2", "--alpha", "--proposal-exponent"), ("popularity", "--factors", "none")):
-        assert run("train", str(log), "--model", name, flag, "3", "--out", str(tmp_path / "new" / "m.tr")) == 2
+        assert run("train", str(log), "--model", name, flag, "3", "--out", str(tmp_path / "m.tr")) == 2
         complaint = capsys.readouterr().err
         assert f"{name} has no option {flag}" in complaint
         assert own in complaint
@@ -137,7 +137,7 @@ def test_a_piped_command_tells_now_and_then_how_far_it_is(quiet, lines, capsys):
 def test_ctrl_c_while_fitting_leaves_nothing(log, tmp_path):
     """A real signal to a real process, after it has said what it read."""
     code = "from taylorank.cli import main; main()"
-    words = ["train", str(log), "--model", "ials", "--iterations", "100000000", "--factors", "8", "--out", "new/m.tr"]
+    words = ["train", str(log), "--model", "ials", "--iterations", "100000000", "--factors", "8", "--out", "m.tr"]
     process = subprocess.Popen(
         [sys.executable, "-c", code, *words],
         cwd=tmp_path,

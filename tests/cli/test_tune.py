@@ -145,10 +145,3 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, words, log, tmp_path, 
 def test_help_has_an_example(capsys):
     run("tune", "--help")
     assert "Example: taylorank tune ml-1m" in capsys.readouterr().out
-
-
-def test_a_file_of_trials_in_a_folder_that_is_not_there(log, tmp_path, capsys):
-    nowhere = tmp_path / "nope"
-    assert run("tune", str(log), "--model", "itemknn", "--trials", "1", "--file", str(nowhere / "x")) == 2
-    assert f"there is no folder {nowhere}; make it" in capsys.readouterr().err
-    assert not nowhere.exists()

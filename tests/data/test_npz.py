@@ -25,13 +25,15 @@ def refused(path, words=""):
     assert "\n" not in str(raised.value)
 
 
-def test_every_flipped_bit_is_found_or_changes_nothing(tmp_path, data):
+def test_a_flipped_bit_is_found_or_changes_nothing(tmp_path, data):
+    """A bit of every byte of the zip's directory, where a name or an array could vanish, and some of all the others."""
     file = tmp_path / "data.npz"
     data.save_npz(file)
     whole = file.read_bytes()
     rng = np.random.default_rng(0)
-    directory = whole.index(b"PK\x01\x02")  # where a flipped bit renames an array or leaves it out
-    bits = np.concatenate((rng.integers(8 * directory, 8 * len(whole), 800), rng.integers(0, 8 * len(whole), 300)))
+    directory = whole.index(b"PK\x01\x02")
+    bits = 8 * np.arange(directory, len(whole))
+    bits = np.concatenate((bits + rng.integers(8, size=len(bits)), rng.integers(8 * directory, size=300)))
     for bit in bits.tolist():
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8

@@ -44,14 +44,15 @@ def test_encodings(text, encoding, words):
 
 @pytest.mark.parametrize(
     ("path", "words"),
-    [("~nosuchuser/x.csv", "unknown user"), ("a\0b.csv", "NUL"), ("a" * 5000, "too long|no such file"),
+    [("~nosuchuser/x.csv", "unknown user"), ("a\0b.csv", "NUL"), ("a\ud800b.csv", "half a character"),
+     ("a" * 5000, "too long|no such file"),
      ("b" * 300 + ".csv", "too long")],
 )  # fmt: skip
 def test_paths(path, words):
     refused(lambda: read_interactions(path), words, DataError)
     refused(lambda: open_data(path), words, DataError)
-    refused(lambda: Interactions.load_npz(path), "no such file|cannot read|is damaged", DataError)
-    refused(lambda: tr.load(path), "no such file|damaged or not", DataError)
+    refused(lambda: Interactions.load_npz(path), f"no such file|cannot read|is damaged|{words}", DataError)
+    refused(lambda: tr.load(path), f"no such file|damaged or not|{words}", DataError)
 
 
 @pytest.mark.parametrize("columns", ["user,item", 3, [1, 2], (), [None, "item"], {"user", "item"}, [["user"], "item"]])
@@ -111,6 +112,43 @@ def test_times_that_are_all_missing():
     assert read_interactions(seconds).timestamps.tolist() == [datetime.datetime(2020, 1, 1)]
 
 
+NONE = [None, float("nan"), pd.NaT, pd.NA, np.datetime64("NaT")]
+
+
+@pytest.mark.parametrize("none", NONE, ids=lambda none: type(none).__name__)
+def test_values_that_stand_for_none(none):
+    day = datetime.datetime(2020, 1, 1)
+    for times in ([none, none], [day, none], [1, none]):
+        refused(lambda times=times: Interactions.from_arrays([1, 2], [1, 2], timestamps=times), "timestamp", DataError)
+        rows = [(1, 1, 1.0, times[0]), (2, 2, 1.0, times[1])]
+        refused(lambda rows=rows: read_interactions(rows), "timestamp", DataError)
+        if none is times[0]:
+            refused(lambda rows=rows: read_interactions(rows, missing="drop"), "no rows left", DataError)
+    for ids in ([none, none], [1, none], ["a", none]):
+        refused(lambda ids=ids: Interactions.from_arrays(ids, [1, 2]), "an id is missing", DataError)
+        pairs = [(ids[0], 1), (ids[1], 2)]
+        refused(lambda pairs=pairs: read_interactions(pairs, ids="text"), "an id is missing", DataError)
+    refused(lambda: Interactions.from_arrays([1, 2], [1, 2], strengths=[1.0, none]), "strength", DataError)
+
+
+def test_times_that_are_not_one_for_each_row():
+    for times in ([[1, 2], [3, 4]], [[1], [2, 3]]):
+        refused(lambda times=times: Interactions.from_arrays([1, 2], [1, 2], timestamps=times), "timestamps", DataError)
+
+
+FACTORS = [tr.IALS, tr.WRMF, tr.ReleasedRG, tr.SampledRG2, tr.Distilled, tr.Neural]
+
+
+@pytest.mark.parametrize("model", FACTORS)
+def test_factors_that_memory_does_not_hold_are_refused_before_they_are_made(model):
+    data = tr.planted(60, 30, interactions=500)
+    for factors in (2**24, 2**35):
+        refused(
+            lambda factors=factors: model(factors=factors).fit(data),
+            r"takes .* GiB, and .* are free; give fewer factors",
+        )
+
+
 def test_times_of_python():
     zone = datetime.timezone(datetime.timedelta(hours=2))
     moments = [datetime.datetime(2020, 1, 1, 2, tzinfo=zone), datetime.datetime(2020, 1, 1)]
@@ -118,7 +156,7 @@ def test_times_of_python():
     assert data.timestamps.tolist() == [datetime.datetime(2020, 1, 1)] * 2
     days = Interactions.from_arrays([1], [1], timestamps=[datetime.date(2020, 1, 2)])
     assert days.timestamps.tolist() == [datetime.datetime(2020, 1, 2)]
-    for odd in ([moments[1], "x"], [moments[1], 3], [None, moments[1]], ["x", moments[1]]):
+    for odd in ([moments[1], "x"], [moments[1], 3], ["x", moments[1]]):
         refused(lambda o=odd: Interactions.from_arrays([1, 2], [1, 1], timestamps=o), "neither numbers nor dates")
 
 
@@ -149,7 +187,7 @@ def test_integers_that_nothing_holds(huge):
 def test_lists_that_memory_does_not_hold_are_refused_before_they_are_made():
     model = tr.Popularity().fit([(1, 2), (2, 1)])
     for n in (2**63, 2**40):
-        refused(lambda n=n: model.recommend([1], n=n), r"more than 2⁶³|do not fit in memory", ParameterError)
+        refused(lambda n=n: model.recommend([1], n=n), r"more than 2⁶³|takes .* GiB, and .* are free")
     assert model.recommend([1], n=1000)[0].shape == (1, 1000)
     assert model.recommend([1], n=np.int64(3))[0].shape == (1, 3)
 

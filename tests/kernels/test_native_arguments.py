@@ -56,6 +56,12 @@ def calls():
         [floats(2, 4), offsets, floats(2), floats(2, 4)],
     )
     yield "unit_adam", lambda a, t: native.unit_adam(*a, 0.1, 1e-8, 0.9, 0.99, LEVEL, t), moments
+    codes, row = np.ones((2, WIDTH), dtype=np.int8), np.ones(WIDTH, dtype=np.int16)
+    yield (
+        "code_products",
+        lambda a, t: native.code_products(*a, LEVEL, t),
+        [codes, row, np.empty(2, dtype=np.int32)],
+    )
     yield "top_k_scores", lambda a, t: native.top_k_scores(*a, LEVEL, t), [floats(2, 3), ids, scores]
     yield (
         "row_solve",
@@ -93,6 +99,13 @@ def test_arrays_that_a_processor_may_not_read(name):
         if array.itemsize > 1:
             with pytest.raises(ValueError, match="an array is not aligned"):
                 call([*arrays[:place], misaligned(array), *arrays[place + 1 :]], 1)
+
+
+def test_every_kernel_is_called_here():
+    info = ("simd_levels",)
+    assert {one for one in dir(native) if not one.startswith("_")} - {*info} == {
+        {"panels": "ItemPanels", "softmax_columns": "SoftmaxColumns"}.get(name, name) for name in CALLS
+    }
 
 
 def test_half_of_the_seen_items_is_refused():

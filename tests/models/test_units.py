@@ -15,8 +15,8 @@ from taylorank.errors import DataError, ParameterError, TaylorankError
 from taylorank.objectives.rg import proposal
 from taylorank.registry import MODELS
 
-# The others have a parameter in the unit of strength: α of WRMF, λ of IALS and EASE, the shrinkage of ItemKNN.
-WITHOUT_UNIT = ["rg2", "rgx", "sampled-rg2", "sampled-rgx", "popularity", "neural"]
+WITH_UNIT = ["wrmf", "ials", "ease", "released-rg"]  # docs/reference/formulas.md says what their unit is
+WITHOUT_UNIT = [name for name in MODELS if name not in (*WITH_UNIT, "distilled")]  # that has a test of its own
 SCALES = [1e-3, 7.0, 1e-20, 1e20]
 
 
@@ -52,6 +52,35 @@ def test_graded_strengths_in_another_unit(name, exponent, graded):
     model = small(name).fit(sparse.csr_array(graded * 2.0**exponent))
     assert model.recommend(range(40), 9)[0].tolist() == expected.recommend(range(40), 9)[0].tolist()
     np.testing.assert_allclose(model.item_popularity, expected.item_popularity, rtol=1e-12)
+
+
+def test_a_student_of_graded_strengths_in_another_unit(graded):
+    expected = small("distilled").fit(sparse.csr_array(graded))
+    model = small("distilled").fit(sparse.csr_array(graded * 2.0**-10))
+    assert model.recommend(range(40), 9)[0].tolist() == expected.recommend(range(40), 9)[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "plain", "powers"),
+    [
+        ("wrmf", {"alpha": 8.0}, {"alpha": -1}),
+        ("ease", {"regularization": 16.0}, {"regularization": 2}),
+        (
+            "ials",
+            {"nu": 0.0, "unobserved_weight": 0.25, "regularization": 0.5},
+            {"unobserved_weight": 1, "regularization": 1},
+        ),
+    ],
+)
+def test_another_unit_is_other_parameters(name, plain, powers, graded):
+    """Of models in which a strength is a weight: with strengths c times as large, each parameter by a power of c."""
+    scale = 4.0
+    expected = small(name, **plain).fit(sparse.csr_array(graded))
+    scaled = {key: plain[key] * scale ** powers.get(key, 0) for key in plain}
+    model = small(name, **scaled).fit(sparse.csr_array(graded * scale))
+    lists = model.recommend(range(40), 9)[0].tolist()
+    assert lists == expected.recommend(range(40), 9)[0].tolist()
+    assert lists != small(name, **plain).fit(sparse.csr_array(graded * scale)).recommend(range(40), 9)[0].tolist()
 
 
 @pytest.mark.parametrize("more", [{}, {"penalty": "plain", "solver": "als"}, {"score_penalty": 0.5}])

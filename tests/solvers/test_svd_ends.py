@@ -15,12 +15,12 @@ import taylorank as tr
 
 def test_a_tolerance_of_zero_goes_as_far_as_numbers_do():
     """At tolerance 0 the residual is not above what a small tolerance reaches, and seeds agree on the lists."""
-    data = tr.planted(1500, 900, interactions=50_000, random_state=3)
+    data = tr.planted(3000, 1500, interactions=120_000, random_state=3)
     small = tr.RG2(factors=128, tolerance=4e-6).fit(data)
     assert small.residual_ <= 4e-6
     exact = [tr.RG2(factors=128, tolerance=0, random_state=seed).fit(data) for seed in (0, 1)]
     lists = [model.recommend(data.user_ids)[0] for model in exact]
-    assert max(model.residual_ for model in exact) <= 1e-5
+    assert max(model.residual_ for model in exact) <= 1.05 * small.residual_  # both are at what rounding allows
     assert np.mean((lists[0] == lists[1]).all(axis=1)) > 0.99
 
 

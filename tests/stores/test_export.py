@@ -217,3 +217,10 @@ def test_new_users_and_nobody(model, tmp_path):
 def test_a_model_from_a_file_without_histories_is_exported(model, tmp_path):
     model.save(tmp_path / "m.tr", with_seen=False)
     assert tr.load(tmp_path / "m.tr").export("parquet", tmp_path / "shop").measured.recall == 1.0
+
+
+@pytest.mark.parametrize("kind", ["parquet", "faiss", "usearch", "qdrant"])
+def test_fewer_items_than_a_list_is_long(kind, tmp_path):
+    model = tr.RG2(2).fit(tr.Interactions.from_arrays([1, 1, 2, 2, 3], [1, 2, 2, 3, 1]))
+    found = export(model, kind, tmp_path / "shop")
+    assert (found.items, found.measured.recall) == (3, 1.0)

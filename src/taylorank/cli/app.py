@@ -38,7 +38,7 @@ from taylorank.cli import (
 from taylorank.cli.completion import completion_of
 from taylorank.cli.failures import failure_text
 from taylorank.cli.old_spellings import respelled
-from taylorank.cli.options import INVOKED, OPTIONS
+from taylorank.cli.options import AS_WRITTEN, INVOKED, OPTIONS
 from taylorank.errors import TaylorankError, shortened
 
 HELP = """Ranking models from interaction logs, in closed form.
@@ -127,6 +127,7 @@ def run_app(
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     tokens = rewrite(sys.argv[1:] if arguments is None else arguments)
     INVOKED.set((*program.split(), *tokens))
+    app.default_parameter = AS_WRITTEN
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal without × or → shows ? there
             stream.reconfigure(errors="replace")

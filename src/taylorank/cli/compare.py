@@ -24,9 +24,8 @@ from taylorank.cli.options import (
     comma_separated,
     command_line,
     cutoffs,
-    whole,
 )
-from taylorank.cli.results import table_console, writable
+from taylorank.cli.results import check_writable, table_console
 from taylorank.cli.space_option import SpacesOption, spaces_of
 from taylorank.data import datasets
 from taylorank.data.source import open_data
@@ -66,13 +65,10 @@ def compare(
         Parameter(
             help="Maximum number of fits to tune each model on each seed; 0 for none. "
             "[default: 20 if --seconds is not given]",
-            converter=whole,
         ),
     ] = None,
     seconds: Annotated[float | None, Parameter(help="Maximum seconds to tune each model on each seed.")] = None,
-    seeds: Annotated[
-        int, Parameter(help="Number of repetitions, each with another split: SEED, SEED + 1, …", converter=whole)
-    ] = 3,
+    seeds: Annotated[int, Parameter(help="Number of repetitions, each with another split: SEED, SEED + 1, …")] = 3,
     metrics: Annotated[
         str | None, Parameter(help="Metrics, separated by commas. [default: those of the protocol]")
     ] = None,
@@ -117,29 +113,29 @@ def compare(
         raise ParameterError("--per-user needs a file to write beside", "give --json too")
     if report is not None:
         require_extra()
-    with writable(json, report):
-        given = _data(data, protocol, core, cleaning, options, quiet)
-        how: dict[str, Any] = {
-            "protocol": protocol,
-            "seeds": range(seed, seed + seeds),
-            "trials": trials,
-            "seconds": seconds,
-            "spaces": spaces,
-            "metrics": None if metrics is None else comma_separated(metrics, "--metrics"),
-            "k": cutoffs(k),
-            "device": device,
-            "file": json,
-            "per_user": per_user,
-            "name": Path(data).name,
-            "command": command_line(),
-        }
+    check_writable(json, report)
+    given = _data(data, protocol, core, cleaning, options, quiet)
+    how: dict[str, Any] = {
+        "protocol": protocol,
+        "seeds": range(seed, seed + seeds),
+        "trials": trials,
+        "seconds": seconds,
+        "spaces": spaces,
+        "metrics": None if metrics is None else comma_separated(metrics, "--metrics"),
+        "k": cutoffs(k),
+        "device": device,
+        "file": json,
+        "per_user": per_user,
+        "name": Path(data).name,
+        "command": command_line(),
+    }
 
-        def run() -> Comparison:
-            return compare_models(given, chosen, **how)
+    def run() -> Comparison:
+        return compare_models(given, chosen, **how)
 
-        found = compared(console, run)
-        if report is not None:
-            write_report(found.record, report)
+    found = compared(console, run)
+    if report is not None:
+        write_report(found.record, report)
     _print_summary(found, console)
     for path in (json, kept_path(json) if json is not None and per_user else None, report):
         if path is not None:

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from taylorank.cli.options import NO_OPTIONS, OPTIONS, Cleaning, Core, Data, FileOptions, Quiet
-from taylorank.cli.results import STANDARD_OUTPUT, Json, text_console, writable, write_json
+from taylorank.cli.results import STANDARD_OUTPUT, Json, check_writable, text_console, write_json
 from taylorank.cli.tables import print_table
 from taylorank.data import datasets
 from taylorank.data.datasets.places import locate, present
@@ -32,6 +32,7 @@ def list_(*, json: Json = None, quiet: Quiet = False) -> None:
 
     Example: taylorank datasets list
     """
+    check_writable(json)
     rows = [_summary(datasets.info(name)) for name in datasets.names()]
     if json != STANDARD_OUTPUT:
         cells = [
@@ -40,8 +41,7 @@ def list_(*, json: Json = None, quiet: Quiet = False) -> None:
         ]
         _print_table(["name", "title", "here", "cleanings"], cells)
     if json is not None:
-        with writable(json):
-            write_json({"datasets": rows}, json, text_console(quiet))
+        write_json({"datasets": rows}, json, text_console(quiet))
 
 
 @app.command
@@ -63,6 +63,7 @@ def get(
     dataset = datasets.info(name)
     if out is not None and out.suffix != ".npz":
         raise ParameterError(f"cannot write {out}", "give a name that ends in .npz")
+    check_writable(out)
     recipe = None if cleaning is None and out is None else dataset.cleaning(cleaning or "raw")
     with counted(f"data set {name}", "bytes", not quiet) as tell:
         located = locate(dataset, progress=tell)
@@ -96,6 +97,7 @@ def stats(
 
     Example: taylorank datasets stats log.csv --user who --item what --core 5
     """
+    check_writable(json)
     interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
     facts = describe(interactions if core is None else interactions.core(core))
     if json != STANDARD_OUTPUT:
@@ -103,8 +105,7 @@ def stats(
         for step in facts.steps:
             _print_line(str(step))
     if json is not None:
-        with writable(json):
-            write_json(asdict(facts), json, text_console(quiet))
+        write_json(asdict(facts), json, text_console(quiet))
 
 
 def _summary(dataset: datasets.Dataset) -> dict[str, Any]:

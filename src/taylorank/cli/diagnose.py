@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import taylorank
-from taylorank.cli.options import A_FILE_OR_A_NAME, NO_OPTIONS, Cleaning, FileOptions, ModelFile, Quiet, Seed, whole
-from taylorank.cli.results import Json, text_console, writable, write_json
+from taylorank.cli.options import A_FILE_OR_A_NAME, NO_OPTIONS, Cleaning, FileOptions, ModelFile, Quiet, Seed
+from taylorank.cli.results import Json, check_writable, text_console, write_json
 from taylorank.data.source import open_data
 from taylorank.models import load
 from taylorank.selection import Diagnosis
@@ -31,7 +31,7 @@ def diagnose(
         list[str] | None,
         Parameter(help="More interactions of the same users that are no candidates; can be repeated.", negative=()),
     ] = None,
-    users: Annotated[int, Parameter(help="Maximum number of users to look at.", converter=whole)] = 500,
+    users: Annotated[int, Parameter(help="Maximum number of users to look at.")] = 500,
     json: Json = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -47,19 +47,19 @@ def diagnose(
     Example: taylorank diagnose model.tr valid.csv --json diagnosis.json
     """
     console = text_console(quiet, json)
-    with writable(json):
-        fitted = load(model)
-        reading = {"cleaning": cleaning, "progress": not quiet, **options.given()}
-        given = None if data is None else open_data(data, **reading)
-        masks = [
-            fitted.seen,
-            *(open_data(more, cleaning=cleaning, progress=not quiet, **options.given()) for more in seen or []),
-        ]
-        found = diagnose_model(fitted, given, seen=masks, users=users, random_state=seed, progress=not quiet)
-        console.print(str(found), markup=False)
-        if json is not None:
-            asked = {"model": str(model), "data": data, "seen": seen or [], "users": users, "seed": seed}
-            write_json(_document(found, asked), json, console)
+    check_writable(json)
+    fitted = load(model)
+    reading = {"cleaning": cleaning, "progress": not quiet, **options.given()}
+    given = None if data is None else open_data(data, **reading)
+    masks = [
+        fitted.seen,
+        *(open_data(more, cleaning=cleaning, progress=not quiet, **options.given()) for more in seen or []),
+    ]
+    found = diagnose_model(fitted, given, seen=masks, users=users, random_state=seed, progress=not quiet)
+    console.print(str(found), markup=False)
+    if json is not None:
+        asked = {"model": str(model), "data": data, "seen": seen or [], "users": users, "seed": seed}
+        write_json(_document(found, asked), json, console)
 
 
 def _document(found: Diagnosis, asked: dict[str, Any]) -> dict[str, Any]:

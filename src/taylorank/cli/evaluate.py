@@ -22,9 +22,8 @@ from taylorank.cli.options import (
     Seed,
     comma_separated,
     cutoffs,
-    whole,
 )
-from taylorank.cli.results import Json, text_console, writable, write_json
+from taylorank.cli.results import Json, check_writable, text_console, write_json
 from taylorank.cli.tables import print_table
 from taylorank.data.source import open_data
 from taylorank.metrics import DEFAULT, NAMES, Gain, wanted_metrics
@@ -56,9 +55,7 @@ def evaluate(
         Parameter(help="Gain of a relevant item in DCG and NDCG: 1, its strength, or 2^strength - 1."),
     ] = "binary",
     confidence: Annotated[float, Parameter(help="Level of the confidence intervals; 0 for none.")] = 0.95,
-    resamples: Annotated[
-        int, Parameter(help="Number of bootstrap resamples of the users for the intervals.", converter=whole)
-    ] = 1000,
+    resamples: Annotated[int, Parameter(help="Number of bootstrap resamples of the users for the intervals.")] = 1000,
     device: Device = None,
     per_user: Annotated[Path | None, Parameter(help="Write the metrics of every user to this Parquet file.")] = None,
     json: Json = None,
@@ -76,36 +73,36 @@ def evaluate(
     console = text_console(quiet, json)
     asked, at = comma_separated(metrics, "--metrics"), cutoffs(k)
     wanted_metrics(asked, at)  # a misspelled name is found before the work
-    with writable(json, per_user):
-        fitted = load(model)
-        reading = {"cleaning": cleaning, "progress": not quiet, **options.given()}
-        data = open_data(test, **reading)
-        masks = [
-            fitted.seen,
-            *(open_data(more, cleaning=cleaning, progress=not quiet, **options.given()) for more in seen or []),
-        ]
-        found = evaluate_model(
-            fitted,
-            data,
-            k=at,
-            seen=masks,
-            metrics=asked,
-            gain=gain,
-            per_user=per_user is not None,
-            confidence=confidence or None,
-            resamples=resamples,
-            random_state=seed,
-            device=device,
-            progress=not console.quiet,
-        )
-        _show(found, confidence, console)
-        if json is not None:
-            settings = {"model": str(model), "test": test, "seen": seen or [], "gain": gain, "seed": seed}
-            write_json(_document(found, settings | {"confidence": confidence, "resamples": resamples}), json, console)
-        if per_user is not None:
-            with atomic_path(per_user) as temporary:
-                found.to_frame("polars").write_parquet(temporary)
-            console.print(f"written: {per_user}")
+    check_writable(json, per_user)
+    fitted = load(model)
+    reading = {"cleaning": cleaning, "progress": not quiet, **options.given()}
+    data = open_data(test, **reading)
+    masks = [
+        fitted.seen,
+        *(open_data(more, cleaning=cleaning, progress=not quiet, **options.given()) for more in seen or []),
+    ]
+    found = evaluate_model(
+        fitted,
+        data,
+        k=at,
+        seen=masks,
+        metrics=asked,
+        gain=gain,
+        per_user=per_user is not None,
+        confidence=confidence or None,
+        resamples=resamples,
+        random_state=seed,
+        device=device,
+        progress=not console.quiet,
+    )
+    _show(found, confidence, console)
+    if json is not None:
+        settings = {"model": str(model), "test": test, "seen": seen or [], "gain": gain, "seed": seed}
+        write_json(_document(found, settings | {"confidence": confidence, "resamples": resamples}), json, console)
+    if per_user is not None:
+        with atomic_path(per_user) as temporary:
+            found.to_frame("polars").write_parquet(temporary)
+        console.print(f"written: {per_user}")
 
 
 def _show(found: Evaluation, confidence: float, console: Console) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from taylorank.cli.options import ModelFile, Quiet, Seed
-from taylorank.cli.results import Json, text_console, writable, write_json
+from taylorank.cli.results import Json, check_writable, text_console, write_json
 from taylorank.errors import ParameterError
 from taylorank.models import load
 from taylorank.stores import export as export_model
@@ -68,20 +68,20 @@ def export(
     if out is None and to != "pgvector":
         raise ParameterError(f"--to {to} needs a place", f"add --out shop.{to}")
     console = text_console(quiet, json)
-    with writable(json):
-        found = export_model(
-            load(model),
-            to,
-            out or "",
-            index=index,
-            metric=metric,
-            metadata=items,
-            name=name,
-            users=users,
-            overwrite=overwrite,
-            sample=sample,
-            random_state=seed,
-        )
-        console.print(str(found), markup=False)
-        if json is not None:
-            write_json(asdict(found), json, console)
+    check_writable(json)
+    found = export_model(
+        load(model),
+        to,
+        out or "",
+        index=index,
+        metric=metric,
+        metadata=items,
+        name=name,
+        users=users,
+        overwrite=overwrite,
+        sample=sample,
+        random_state=seed,
+    )
+    console.print(str(found), markup=False)
+    if json is not None:
+        write_json(asdict(found), json, console)

@@ -19,7 +19,7 @@ from taylorank.cli.options import (
     Seed,
     Threads,
 )
-from taylorank.cli.results import Json, text_console, writable, write_json
+from taylorank.cli.results import Json, check_writable, text_console, write_json
 from taylorank.cli.saving import KeepTeacher, save_model
 from taylorank.data.source import open_data
 from taylorank.kernels import threads
@@ -59,7 +59,8 @@ def fit(
     """
     choosing_metric(metric)
     console = text_console(quiet, json)
-    with writable(out, json), threads(num_threads):
+    check_writable(out, json)
+    with threads(num_threads):
         interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         with narrated("choosing", not console.quiet):

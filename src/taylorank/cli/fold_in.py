@@ -8,8 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from taylorank.cli.lists import check_ending, write_lists
-from taylorank.cli.options import A_FILE_OR_A_NAME, NO_OPTIONS, Device, FileOptions, ModelFile, Quiet, Threads, whole
-from taylorank.cli.results import STANDARD_OUTPUT, Json, text_console, writable, write_json
+from taylorank.cli.options import A_FILE_OR_A_NAME, NO_OPTIONS, Device, FileOptions, ModelFile, Quiet, Threads
+from taylorank.cli.results import STANDARD_OUTPUT, Json, check_writable, text_console, write_json
 from taylorank.cli.tables import print_table
 from taylorank.data.source import open_data
 from taylorank.errors import ParameterError
@@ -26,7 +26,7 @@ def fold_in(
     histories: Annotated[str, Parameter(help=f"What the new users have: {A_FILE_OR_A_NAME}")],
     /,
     *,
-    n: Annotated[int, Parameter(name=("--number", "-n"), help="Number of items in each list.", converter=whole)] = 10,
+    n: Annotated[int, Parameter(name=("--number", "-n"), help="Number of items in each list.")] = 10,
     out: Annotated[Path | None, Parameter(help="Write the lists to this file, .parquet or .csv.")] = None,
     save: Annotated[Path | None, Parameter(help="Write the model for these users to this file.")] = None,
     num_threads: Threads = None,
@@ -45,7 +45,8 @@ def fold_in(
     if out is not None:
         check_ending(out)
     console = text_console(quiet, json)
-    with writable(out, save, json), threads(num_threads):
+    check_writable(out, save, json)
+    with threads(num_threads):
         fitted = on_device(load(model), device).fold_in(open_data(histories, progress=not quiet, **options.given()))
         users = fitted.users.values
         if save is not None:

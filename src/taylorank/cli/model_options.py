@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 from cyclopts import Group, Parameter
 
 from taylorank import backbones, losses, samplers
-from taylorank.cli.options import takes_whole, whole
 from taylorank.errors import ParameterError
 from taylorank.models.recommender import Recommender
 from taylorank.registry import MODELS, model_class, model_named
@@ -85,7 +84,6 @@ def _option(name: str) -> tuple[str, Any, Any]:
         help=f"{MEANINGS.get(name, '')} [{_defaults(name, models)}]".strip(),
         group=GROUP,
         negative=(),
-        converter=whole if takes_whole(merged) else None,
     )
     return name, Annotated[merged | None, parameter], field(default=None)
 

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from cyclopts import Group, Parameter, Token, validators
+from cyclopts import Group, Parameter, convert, validators
 
 from taylorank.data.read_options import Format
 from taylorank.errors import ParameterError
+from taylorank.output import path_of
 
 
-def whole(_: type, tokens: Sequence[Token]) -> int:
-    """Return the whole number that an option is given; 2.5 is none, and is not rounded."""
-    text = tokens[0].value
+def as_written(kind: Any, tokens: Any) -> Any:
+    """Return the value of any option: 2.5 is no whole number and is not rounded, nan is no number, ~ is a folder."""
+    kinds = set(get_args(kind) or (kind,)) - {type(None)}
+    if kinds == {int}:
+        return _number(tokens[0].value, int, "whole number")
+    if kinds == {float}:
+        return _number(tokens[0].value, float, "finite number")
+    if kinds == {int, float}:
+        text = tokens[0].value
+        return int(text) if text.isdecimal() and len(text) < 20 else _number(text, float, "finite number")
+    return path_of(tokens[0].value) if kinds == {Path} else convert(kind, tokens)
+
+
+def _number(text: str, kind: type[int] | type[float], name: str) -> float:
     try:
-        return int(text)
-    except ValueError:
-        shown = text if len(text) < 60 else f"{text[:50]}…"
-        raise ValueError(f'"{shown}" is not a whole number.') from None
+        number = kind(text)
+        if kind is int or math.isfinite(number):
+            return number
+    except (ValueError, OverflowError):
+        pass
+    raise ValueError(f'"{text if len(text) < 60 else f"{text[:50]}…"}" is not a {name}.')
 
 
 def takes_whole(hint: Any) -> bool:
@@ -34,6 +48,7 @@ def takes_whole(hint: Any) -> bool:
     return {int, *(get_args(hint) or (hint,))} <= {int, type(None)}
 
 
+AS_WRITTEN = Parameter(converter=as_written)  # of every option of every command: `run_app` sees to it
 A_FILE_OR_A_NAME = "a file, or a name from `taylorank datasets list`."
 OPTIONS = Group("Options", sort_key=1)
 FILE_OPTIONS = Group("File options", help="How to read files of interactions; not for data sets.", sort_key=3)
@@ -46,7 +61,7 @@ Cleaning = Annotated[
 ]
 Core = Annotated[
     int | None,
-    Parameter(help="Keep only users and items with at least this many interactions (k-core).", converter=whole),
+    Parameter(help="Keep only users and items with at least this many interactions (k-core)."),
 ]
 Cutoffs = Annotated[str, Parameter(help="Cutoffs of the metrics named without one, separated by commas.")]
 HoldOutOption = Annotated[
@@ -56,7 +71,7 @@ HoldOutOption = Annotated[
         "[default: last where times or an order are known, else random]"
     ),
 ]
-Threads = Annotated[int | None, Parameter(help="Number of threads; the result does not depend on it.", converter=whole)]
+Threads = Annotated[int | None, Parameter(help="Number of threads; the result does not depend on it.")]
 Device = Annotated[
     Literal["auto", "cpu", "cuda"] | None,
     Parameter(
@@ -67,7 +82,7 @@ Device = Annotated[
 JSON_FILE = "Write the results as JSON to this file"
 Seed = Annotated[
     int,
-    Parameter(help="Seed of all random choices.", validator=validators.Number(gte=0, lt=2**64), converter=whole),
+    Parameter(help="Seed of all random choices.", validator=validators.Number(gte=0, lt=2**64)),
 ]
 Quiet = Annotated[bool, Parameter(help="Print no progress and no summary.", negative=(), show_default=False)]
 

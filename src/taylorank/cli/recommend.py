@@ -10,8 +10,8 @@ from cyclopts import Parameter
 from numpy.typing import NDArray
 
 from taylorank.cli.lists import check_ending, write_lists
-from taylorank.cli.options import Device, ModelFile, Quiet, Threads, whole
-from taylorank.cli.results import STANDARD_OUTPUT, Json, text_console, writable, write_json
+from taylorank.cli.options import Device, ModelFile, Quiet, Threads
+from taylorank.cli.results import STANDARD_OUTPUT, Json, check_writable, text_console, write_json
 from taylorank.cli.tables import print_table
 from taylorank.cli.typed_ids import typed
 from taylorank.data import Ids
@@ -33,7 +33,7 @@ def recommend(
     all_: Annotated[
         bool, Parameter(name="--all", help="Recommend to every user; needs --out.", negative=(), show_default=False)
     ] = False,
-    n: Annotated[int, Parameter(name=("--number", "-n"), help="Number of items in each list.", converter=whole)] = 10,
+    n: Annotated[int, Parameter(name=("--number", "-n"), help="Number of items in each list.")] = 10,
     items: Annotated[Path | None, Parameter(help="Recommend only the items in this file, one id per line.")] = None,
     exclude: Annotated[Path | None, Parameter(help="Do not recommend the items in this file, one id per line.")] = None,
     cold: Annotated[
@@ -59,7 +59,8 @@ def recommend(
     """
     _check_request(for_user or [], all_, out, json)
     console = text_console(quiet, json)
-    with writable(out, json), threads(num_threads):
+    check_writable(out, json)
+    with threads(num_threads):
         fitted = on_device(load(model), device)
         users = fitted.users.values if all_ else _user_ids(for_user or [], fitted.users, cold)
         choice: dict[str, Any] = {

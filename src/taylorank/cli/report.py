@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from taylorank.cli.options import Quiet
 from taylorank.cli.results import text_console
-from taylorank.output import output_file
+from taylorank.output import check_place
 from taylorank.report import require_extra, write_report
 from taylorank.report.record import as_it_was_written, load_record
 
@@ -32,6 +32,7 @@ def report(
     require_extra()
     target = file.with_suffix(".html") if out is None else out
     record = load_record(file)
-    with output_file(target), as_it_was_written(file):
+    check_place(target)
+    with as_it_was_written(file):
         write_report(record, target)
     text_console(quiet).print(f"written: {target}")

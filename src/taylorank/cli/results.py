@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated, Any
@@ -13,7 +11,7 @@ from cyclopts import Parameter
 from rich.console import Console
 
 from taylorank.cli.options import JSON_FILE
-from taylorank.output import atomic_path, output_file
+from taylorank.output import atomic_path, check_place
 
 STANDARD_OUTPUT = Path("-")
 
@@ -39,14 +37,11 @@ def table_console(quiet: bool) -> Console:
     return Console(quiet=quiet, highlight=False, soft_wrap=True, width=max(80, get_terminal_size().columns))
 
 
-@contextmanager
-def writable(*files: Path | None) -> Iterator[None]:
-    """Make the folders of the files that are asked for, finding out before the work whether they can be written."""
-    with ExitStack() as folders:
-        for file in files:
-            if file is not None and file != STANDARD_OUTPUT:
-                folders.enter_context(output_file(file))
-        yield
+def check_writable(*files: Path | None) -> None:
+    """Find out before the work whether the files that are asked for can be written."""
+    for file in files:
+        if file is not None and file != STANDARD_OUTPUT:
+            check_place(file)
 
 
 def write_json(document: Any, path: Path, console: Console) -> None:

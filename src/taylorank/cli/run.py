@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import taylorank
-from taylorank.cli.options import Core, Quiet, Seed, whole
+from taylorank.cli.options import Core, Quiet, Seed
 from taylorank.cli.results import text_console
 from taylorank.cli.run_report import write_run_report
 from taylorank.cli.tables import print_fitting
@@ -68,9 +68,9 @@ LEGEND = (
 
 def run(
     *,
-    users: Annotated[int, Parameter(help="Number of users to generate.", converter=whole)] = 2000,
-    items: Annotated[int, Parameter(help="Number of items to generate.", converter=whole)] = 1000,
-    interactions: Annotated[int, Parameter(help="Number of interactions to generate.", converter=whole)] = 60_000,
+    users: Annotated[int, Parameter(help="Number of users to generate.")] = 2000,
+    items: Annotated[int, Parameter(help="Number of items to generate.")] = 1000,
+    interactions: Annotated[int, Parameter(help="Number of interactions to generate.")] = 60_000,
     core: Core = 5,
     out: Annotated[Path, Parameter(help="Write results.json, report.html and the model rg2.tr to this folder.")] = Path(
         "taylorank-run"

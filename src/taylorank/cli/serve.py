@@ -16,7 +16,6 @@ from taylorank.errors import MissingExtraError, ParameterError
 LOCAL = ("127.0.0.1", "localhost", "::1")
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 NEEDED = ("fastapi", "uvicorn", "pydantic", "prometheus_client", "threadpoolctl")
-Positive = validators.Number(gt=0)
 
 
 def serve(
@@ -65,17 +64,27 @@ def serve(
         int,
         Parameter(help="Processes, each with its own copy of the models.", validator=validators.Number(gte=1, lte=64)),
     ] = 1,
-    max_body: Annotated[float, Parameter(help="Longest body of a request, in MiB.", validator=Positive)] = 8.0,
+    max_body: Annotated[
+        float, Parameter(help="Longest body of a request, in MiB.", validator=validators.Number(gt=0, lte=2**20))
+    ] = 8.0,
     max_in_flight: Annotated[
-        int, Parameter(help="Requests at a time in a process; more are told to wait.", validator=Positive)
+        int,
+        Parameter(
+            help="Requests at a time in a process; more are told to wait.", validator=validators.Number(gt=0, lte=10**6)
+        ),
     ] = 1_000,
     timeout: Annotated[
-        float, Parameter(help="Seconds for headers and body to arrive, and for a request to wait.", validator=Positive)
+        float,
+        Parameter(
+            help="Seconds for headers and body to arrive, and for a request to wait.",
+            validator=validators.Number(gt=0, lte=10**6),
+        ),
     ] = 10.0,
     poll: Annotated[
         float,
         Parameter(
-            help="Seconds between two looks at the files; 0: only on SIGHUP.", validator=validators.Number(gte=0)
+            help="Seconds between two looks at the files; 0: only on SIGHUP.",
+            validator=validators.Number(gte=0, lte=10**6),
         ),
     ] = 1.0,
     num_threads: Threads = None,

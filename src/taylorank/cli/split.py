@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, FileOptions, Quiet, Seed, comma_separated, whole
+from taylorank.cli.options import NO_OPTIONS, Cleaning, Core, Data, FileOptions, Quiet, Seed, comma_separated
 from taylorank.cli.results import text_console
 from taylorank.data import Interactions
 from taylorank.data.source import open_data
@@ -36,7 +36,7 @@ def split(
     ratios: Annotated[
         str, Parameter(help="Shares of train, validation and test, or of train and test; not for last.")
     ] = "0.8,0.1,0.1",
-    held: Annotated[int, Parameter(help="last: items of each user in validation and in test.", converter=whole)] = 1,
+    held: Annotated[int, Parameter(help="last: items of each user in validation and in test.")] = 1,
     to: Annotated[To, Parameter(help="Format of the written files; npz keeps ids and splits exactly.")] = "csv",
     out: Annotated[Path, Parameter(help="Write train, valid and test to this folder.")],
     seed: Seed = 0,

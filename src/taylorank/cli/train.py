@@ -20,7 +20,7 @@ from taylorank.errors import ParameterError
 from taylorank.kernels import threads
 from taylorank.models import Distilled
 from taylorank.models.recommender import Recommender
-from taylorank.output import output_file
+from taylorank.output import check_place
 from taylorank.registry import MODELS
 
 
@@ -81,7 +81,8 @@ def train(
         raise ParameterError("--path keeps the SVD of rg2 or rgx", "use one of them, spectral, with the seen items")
     if keep_teacher and not isinstance(estimator, Distilled):
         raise ParameterError("--keep-teacher keeps the teacher of a student", "use --model distilled, or leave it out")
-    with output_file(out), threads(num_threads):
+    check_place(out)
+    with threads(num_threads):
         interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
         interactions = interactions if core is None else interactions.core(core)
         console.print(repr(interactions), markup=False)

@@ -18,9 +18,8 @@ from taylorank.cli.options import (
     HoldOutOption,
     Quiet,
     Seed,
-    whole,
 )
-from taylorank.cli.results import Json, text_console, writable, write_json
+from taylorank.cli.results import Json, check_writable, text_console, write_json
 from taylorank.cli.saving import KeepTeacher, save_model
 from taylorank.cli.space_option import SpaceOption, space_of
 from taylorank.cli.tables import print_table
@@ -46,7 +45,7 @@ def tune(
     metric: Annotated[str, Parameter(help="Metric to maximise: ndcg@10, recall@20, …")] = "ndcg@10",
     space: SpaceOption = None,
     trials: Annotated[
-        int | None, Parameter(help="Maximum number of fits. [default: 20 if --seconds is not given]", converter=whole)
+        int | None, Parameter(help="Maximum number of fits. [default: 20 if --seconds is not given]")
     ] = None,
     seconds: Annotated[float | None, Parameter(help="Maximum time in seconds, the last fit included.")] = None,
     valid: Annotated[float, Parameter(help="Share of each user's interactions held out for validation.")] = 0.1,
@@ -78,20 +77,18 @@ def tune(
     wanted = None if space is None else space_of(space, unfitted)
     if not 0 < valid < 1:
         raise ParameterError(f"--valid {valid} is not a share", "give a number between 0 and 1, such as 0.1")
-    if file is not None and not file.parent.is_dir():  # trials that were kept are not there: the name is wrong
-        raise ParameterError(f"--file {file}: there is no folder {file.parent}", "make it, or name another file")
     console = text_console(quiet, json)
-    with writable(file, out, json):
-        interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
-        interactions = interactions if core is None else interactions.core(core)
-        console.print(repr(interactions), markup=False)
-        held = hold_back(interactions, valid, hold_out=hold_out, random_state=seed)
-        console.print(held.line, markup=False)
-        limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "random_state": seed, "file": file}
-        how = {"metric": metric, "refit": out is not None, "device": device, "space": wanted}
-        found = _searched(model, held.train, held.valid, console, **how, **limits)
-        _print_found(found, console)
-        _write(found, out, json, console, keep_teacher=keep_teacher)
+    check_writable(file, out, json)
+    interactions = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())
+    interactions = interactions if core is None else interactions.core(core)
+    console.print(repr(interactions), markup=False)
+    held = hold_back(interactions, valid, hold_out=hold_out, random_state=seed)
+    console.print(held.line, markup=False)
+    limits: dict[str, Any] = {"trials": trials, "seconds": seconds, "random_state": seed, "file": file}
+    how = {"metric": metric, "refit": out is not None, "device": device, "space": wanted}
+    found = _searched(model, held.train, held.valid, console, **how, **limits)
+    _print_found(found, console)
+    _write(found, out, json, console, keep_teacher=keep_teacher)
 
 
 def _searched(name: str, train: Interactions, valid: Interactions, console: Console, **how: Any) -> Tuning:

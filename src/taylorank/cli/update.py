@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from taylorank.cli.options import NO_OPTIONS, Cleaning, Data, FileOptions, ModelFile, Quiet, Threads, whole
+from taylorank.cli.options import NO_OPTIONS, Cleaning, Data, FileOptions, ModelFile, Quiet, Threads
 from taylorank.cli.results import text_console
 from taylorank.data.source import open_data
 from taylorank.kernels import threads
 from taylorank.models import load
-from taylorank.output import output_file
+from taylorank.output import check_place
 
 
 def update(
@@ -22,7 +22,7 @@ def update(
     /,
     *,
     cleaning: Cleaning = None,
-    sweeps: Annotated[int, Parameter(help="Number of sweeps over all data.", converter=whole)] = 1,
+    sweeps: Annotated[int, Parameter(help="Number of sweeps over all data.")] = 1,
     out: Annotated[Path, Parameter(help="Write the updated model to this file; it may be the same.")],
     num_threads: Threads = None,
     quiet: Quiet = False,
@@ -37,7 +37,8 @@ def update(
     Example: taylorank update model.tr today.csv --out model.tr
     """
     console = text_console(quiet)
-    with output_file(out), threads(num_threads):
+    check_place(out)
+    with threads(num_threads):
         fitted: Any = load(model)
         update_with = fitted.partial_fit  # a model without it says so before the data are read
         more = open_data(data, cleaning=cleaning, progress=not quiet, **options.given())

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import DataError
-from taylorank.output import atomic_path
+from taylorank.output import atomic_path, path_of
 from taylorank.system import available_memory
 
 CHECKSUM = "checksum"
@@ -47,7 +46,7 @@ def load_arrays(path: str | os.PathLike[str]) -> tuple[Arrays, bool]:
     Raises OSError, `DamagedError` for bytes that were not written so, and `DataError` for more than memory holds.
     """
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
+        with path_of(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             _check_size(path, sum(member.file_size for member in archive.zip.infolist()))
             arrays = {name: archive[name] for name in archive.files}
     except (OSError, DataError):

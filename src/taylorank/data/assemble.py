@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from taylorank.data.csr import CSR, INDEX_LIMIT, freeze, indptr_of, sort_pairs
-from taylorank.data.ids import Ids, id_array
+from taylorank.data.ids import Ids, id_array, is_missing
 from taylorank.data.interactions import Duplicates, Interactions
 from taylorank.data.matrix_format import checked_csr
 from taylorank.errors import DataError, ParameterError
@@ -20,6 +20,7 @@ Column = Sequence[Any] | NDArray[Any]
 # Beyond these, sums and squares of strengths leave the range of numbers.
 SMALLEST_STRENGTH, LARGEST_STRENGTH = 1e-30, 1e30
 BETWEEN = f"{SMALLEST_STRENGTH:g} and {LARGEST_STRENGTH:g}"
+NO_TIMES = "drop such rows, or leave timestamps out"
 OTHER_UNIT = "use another unit: divide all strengths by the same number"
 
 
@@ -221,7 +222,9 @@ def check_times(values: Column | None) -> NDArray[Any] | None:
     """Return times as int64, float64 or datetime64[us]; refuse missing ones, naming the first row."""
     if values is None:
         return None
-    array = np.asarray(values)
+    array = _column(values)
+    if array.dtype == object and any(missing := [is_missing(value) for value in array]):
+        raise DataError(f"no timestamp in row {missing.index(True) + 1:,}", NO_TIMES)
     if array.dtype == object and len(array) and all(isinstance(value, date) for value in array):
         array = np.array([_in_utc(value) for value in array], dtype="datetime64[us]")
     if array.dtype.kind == "M":
@@ -238,7 +241,17 @@ def check_times(values: Column | None) -> NDArray[Any] | None:
             raise DataError("timestamps are neither numbers nor dates", "convert them, or leave them out") from None
         bad = ~np.isfinite(array)
     if bad.any():
-        raise DataError(f"no timestamp in row {int(np.argmax(bad)) + 1:,}", "drop such rows, or leave timestamps out")
+        raise DataError(f"no timestamp in row {int(np.argmax(bad)) + 1:,}", NO_TIMES)
+    return array
+
+
+def _column(values: Column) -> NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different length
+        array = np.empty((0, 0))
+    if array.ndim != 1:
+        raise DataError("timestamps are not one for each row", "give a flat column")
     return array
 
 

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import IO, cast
 
 from taylorank.data.lines import end_of_last_line, lines_in
-from taylorank.data.paths import path_of
 from taylorank.errors import DataError
+from taylorank.output import path_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd

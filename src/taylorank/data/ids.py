@@ -166,13 +166,24 @@ def _is_int64(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and -(2**63) <= int(value) < 2**63
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, or NaT and NA of pandas, which need not be here.
+
+    >>> [is_missing(value) for value in (None, float("nan"), np.datetime64("NaT"), 0, "")]
+    [True, True, True, False, False]
+    """
+    if value is None or type(value).__name__ in ("NaTType", "NAType"):
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
+
+
 def _what_is_wrong(plain: list[Any]) -> tuple[str, str]:
     strange = next((v for v in plain if not isinstance(v, str) and not _is_int64(v)), None)
-    if strange is None and not any(v is None for v in plain):
+    if strange is None and not any(v is None for v in plain):  # None is strange too
         text = next(v for v in plain if isinstance(v, str))
         number = next(v for v in plain if not isinstance(v, str))
         return f"ids of mixed type: {number!r} is an integer, {text!r} is text", "convert them all to text"
-    if strange is None or strange != strange:
+    if strange is None or is_missing(strange):
         return "an id is missing", 'drop those rows, or pass missing="drop"'
     if isinstance(strange, int) and not isinstance(strange, bool):
         return f"id {shown(strange)} does not fit 64 bits", "pass ids as text"

@@ -18,12 +18,12 @@ from taylorank.data.gather import collect
 from taylorank.data.interactions import Interactions
 from taylorank.data.layout import TextFormat, detect_layout, find_separator
 from taylorank.data.lines import edges_of
-from taylorank.data.paths import path_of
 from taylorank.data.read_options import Format, Options
 from taylorank.data.roles import assign_roles
 from taylorank.data.tables import parquet_columns, parquet_rows
 from taylorank.data.text import text_rows
 from taylorank.errors import DataError, TaylorankError
+from taylorank.output import path_of
 from taylorank.progress import report
 
 LONGEST_ADJACENCY = 1 << 28  # a line holds all items of a user

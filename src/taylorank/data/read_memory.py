@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from taylorank.data.assemble import from_columns
+from taylorank.data.ids import is_missing
 from taylorank.data.interactions import Interactions
 from taylorank.data.polars_use import check_polars
 from taylorank.data.read_options import Options
@@ -78,17 +79,13 @@ def _read_pairs(rows: Sequence[Any], options: Options) -> Interactions:
             "give two to four values in each, and a matrix as scipy.sparse.csr_array(matrix)",
         )
     action = "read a list"
-    if options.missing == "drop" and (whole := [row for row in rows if not any(map(_is_missing, row))]) != rows:
+    if options.missing == "drop" and (whole := [row for row in rows if not any(map(is_missing, row))]) != rows:
         action += f": {len(rows):,} rows; {len(rows) - len(whole):,} with a missing value dropped"
         rows = whole
     values = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
     if not values[0]:
         raise DataError("no rows left: every one lacks a value", "check the list")
     if options.ids == "text":
-        values[:2] = [[str(v) for v in column] for column in values[:2]]
+        values[:2] = [[v if is_missing(v) else str(v) for v in column] for column in values[:2]]
     strengths, times = (values[k] if width > k else None for k in (2, 3))
     return from_columns(values[0], values[1], strengths, times, duplicates=options.duplicates, action=action)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or bool(value != value)

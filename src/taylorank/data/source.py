@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taylorank.data.interactions import Interactions
-from taylorank.data.paths import path_of
 from taylorank.errors import DataError, ParameterError
+from taylorank.output import path_of
 
 if TYPE_CHECKING:
     from taylorank.progress import Show

@@ -18,7 +18,7 @@ from taylorank.errors import DataError, TrainingWarning, warn_caller
 from taylorank.models.json_values import plain_value
 from taylorank.models.parameters import OF_THE_MACHINE
 from taylorank.models.training_record import TrainingRecord
-from taylorank.output import check_place
+from taylorank.output import check_place, path_of
 from taylorank.solvers.svd import SvdState
 from taylorank.solvers.sweeps import SweepState
 
@@ -127,7 +127,7 @@ def open_checkpoint(
         "data": TrainingRecord(data).fingerprint,
         "validation": None if valid is None else [TrainingRecord(valid).fingerprint, metric],
     }
-    return Checkpoint.open(Path(path), identity)
+    return Checkpoint.open(path_of(path), identity)
 
 
 def _is_one(path: Path) -> bool:

@@ -17,6 +17,7 @@ from taylorank.errors import ParameterError, TaylorankError
 from taylorank.kernels import ItemVectors
 from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
+from taylorank.models.factor_fit import check_factors
 from taylorank.models.fitting import FitMonitor, FitProgress, Step, as_before_on_failure
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
@@ -151,6 +152,7 @@ class Distilled(FactorModel, Recommender):
         data = training_data(train)
         held_out = None if valid is None else read_interactions(valid)
         self._check()
+        check_factors(self.factors, data)
         monitor = FitMonitor(valid=None, metric=metric, patience=1, callback=callback, checkpoint=None)
         with as_before_on_failure(self):
             teacher = fitted_teacher(self.teacher, data)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from taylorank.address_space import check_memory
 from taylorank.checks import check_whole
 from taylorank.data import Interactions, merge, read_interactions
 from taylorank.errors import DataError, ParameterError
@@ -59,6 +60,7 @@ def fit_factors(
     held_out = None if valid is None else read_interactions(valid)
     check_parameters(self)
     model._check(data)
+    check_factors(rank_for(model, data), data)
     kept = None if checkpoint is None else open_checkpoint(checkpoint, self, data, valid=held_out, metric=metric)
     monitor = FitMonitor(valid=held_out, metric=metric, patience=patience, callback=callback, checkpoint=kept)
     with as_before_on_failure(self):
@@ -125,6 +127,12 @@ def factors_from(start: Any, model: Any, data: Interactions) -> Floats | None:
 def rank_for(model: Any, data: Interactions) -> int:
     """Return the rank of a fit of a factor model to `data`, which may be left to the size of the data."""
     return int(model.rank_for(data) if hasattr(model, "rank_for") else model.factors)
+
+
+def check_factors(rank: int, data: Interactions) -> None:
+    """Refuse factors, or the systems of their rank, that memory does not hold."""
+    size = 4 * rank * (data.n_users + data.n_items) + 8 * rank**2
+    check_memory(size, f"a model of factors={rank}", "give fewer factors")
 
 
 def settled_for(model: Any, data: Interactions) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from taylorank.data import Interactions
 from taylorank.data.frames import AsFrame
+from taylorank.data.units import in_units
 from taylorank.kernels import top_k_scores
 from taylorank.kernels.arrays import to_numpy
 from taylorank.kernels.dispatch import is_tensor
@@ -87,7 +88,8 @@ class ItemKNN(ItemWeights, Recommender):
 
     Of equally near items those with the smaller ids are kept.
 
-    cosine_ij = (r_i · r_j) / (‖r_i‖ ‖r_j‖ + shrink). `device` is "cpu", "cuda", or "auto": cuda where torch sees one.
+    cosine_ij = (r_i · r_j) / (‖r_i‖ ‖r_j‖ + shrink), with strengths r in units of their median.
+    `device` is "cpu", "cuda", or "auto": cuda where torch sees one.
 
     >>> from taylorank.data import planted
     >>> train, valid, test = planted(200, 80, interactions=3000).split()
@@ -107,9 +109,12 @@ class ItemKNN(ItemWeights, Recommender):
         """Fit to `train`: `Interactions`, or a SciPy matrix (users × items)."""
         check_parameters(self)
         data, device = training_data(train), torch_device(self.device)
-        by_item = data.by_item.to_scipy().astype(np.float64)  # (N, M)
+        measured = in_units(data, data.typical_strength)
+        by_item = measured.by_item.to_scipy().astype(np.float64)  # (N, M)
         norms = np.sqrt(by_item.multiply(by_item).sum(axis=1))
-        strips = self._nearest(data, by_item, norms) if device is None else self._nearest_on(device, data, norms)
+        strips = (
+            self._nearest(measured, by_item, norms) if device is None else self._nearest_on(device, measured, norms)
+        )
         weights = sparse.vstack(list(strips), format="csr")
         self.train_, self.item_weights_ = data, weights
         return self

@@ -24,7 +24,7 @@ from taylorank.models.parameters import OF_THE_MACHINE, parameter_names
 from taylorank.models.path_storage import pack_path, unpack_path
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
-from taylorank.output import atomic_path
+from taylorank.output import atomic_path, path_of
 
 FORMAT = 2
 SPARSE = ("data", "indices", "indptr")
@@ -109,11 +109,12 @@ def load(path: str | os.PathLike[str]) -> Recommender:
 
     `path()` needs the decomposition that a fit makes, which files hold that were saved with `path=True`.
     """
-    arrays, manifest = _read(Path(path))
-    model = _restored(Path(path), arrays, manifest)
+    place = path_of(path)
+    arrays, manifest = _read(place)
+    model = _restored(place, arrays, manifest)
     for name, facts in manifest.get("parts", {}).items():
         own = {array[len(name) + 1 :]: value for array, value in arrays.items() if array.startswith(f"{name}/")}
-        setattr(model, name, _restored(Path(path), own, {**manifest, **facts}))
+        setattr(model, name, _restored(place, own, {**manifest, **facts}))
     return model
 
 

@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.address_space import check_memory
 from taylorank.checks import check_list, check_whole
 from taylorank.data import Interactions
-from taylorank.errors import ParameterError
 from taylorank.progress import Show, counted
 from taylorank.ranking.cold import Cold, known_rows
 from taylorank.ranking.lists import BestOf, best_items, popular_items
 from taylorank.ranking.masks import Hidden, seen_parts
 from taylorank.ranking.ranker import Best, Mask, Rankable, Ranker, ranker_of
-from taylorank.system import available_memory
 
 QUICK = 1 << 13  # users whose lists come before anybody wonders
-SURELY_FREE = 1 << 28  # bytes that are not asked for: the answer takes longer than a small request
 Users = Sequence[Any] | NDArray[Any]
 Lists = tuple[NDArray[Any], NDArray[np.float32]]
 
@@ -84,9 +82,7 @@ def recommend_blocks(
 def _check_memory(users: int, n: Any) -> None:
     """Refuse lists that memory does not hold, with their padding."""
     check_whole(n, "n", remedy="ask for at least one item")
-    size = 12 * users * int(n)  # bytes of ids and scores
-    if size > SURELY_FREE and (free := available_memory()) is not None and size > free:
-        raise ParameterError(f"n={n} items for each of {users:,} users do not fit in memory", "ask for fewer")
+    check_memory(12 * users * int(n), f"a list of n={n} items for each of {users:,} users", "ask for fewer")
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,12 +24,11 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from taylorank.errors import DataError, TaylorankError, in_one_line
 from taylorank.models.json_values import plain_value
-from taylorank.output import atomic_path
+from taylorank.output import atomic_path, path_of
 
 SCHEMA, VERSION = "taylorank comparison", 2
 READABLE = (1, VERSION)
@@ -47,7 +46,7 @@ def load_record(path: str | os.PathLike[str]) -> Record:
 def read_record(path: str | os.PathLike[str]) -> Record:
     """Return what the file holds; in version 1 that is each user's values too."""
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        record = json.loads(path_of(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}", "check the path") from error
     except (ValueError, RecursionError) as error:

@@ -14,6 +14,7 @@ import numpy as np
 from taylorank.data import Interactions
 from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
+from taylorank.output import path_of
 from taylorank.progress import Show, narrated, report
 from taylorank.ranking import Rankable
 from taylorank.ranking.protocols import EvaluationProtocol, Prepared
@@ -151,7 +152,7 @@ def _run_and_save(
 
 def _journal(file: Place, model: str, seed: int) -> Path:
     """Return where the trials of a run are kept while it is tuned."""
-    return Path(f"{os.fspath(file)}.{model.replace('/', '+')}.{seed}.tuning")
+    return path_of(f"{os.fspath(file)}.{model.replace('/', '+')}.{seed}.tuning")
 
 
 def _note_cut_rank(record: Record, contender: Contender, parts: Prepared) -> None:

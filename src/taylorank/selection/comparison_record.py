@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from taylorank.errors import ParameterError
 from taylorank.machine import describe_machine, source_commit
 from taylorank.models.parameters import OF_THE_MACHINE
 from taylorank.models.training_record import TrainingRecord
+from taylorank.output import path_of
 from taylorank.ranking.protocols import EvaluationProtocol
 from taylorank.report.record import SCHEMA, VERSION, Record, as_it_was_written, plain
 from taylorank.selection.comparison import Comparison
@@ -100,7 +100,7 @@ def resumed(record: Record, file: Place | None) -> PerUser:
 
     A file that belongs to another comparison is refused. The earlier summary stays until there is a new one.
     """
-    if file is None or not Path(file).exists():
+    if file is None or not path_of(file).exists():
         return {}
     with as_it_was_written(file):
         return _taken_over(record, file)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.errors import DataError
-from taylorank.output import atomic_path
+from taylorank.output import atomic_path, path_of
 from taylorank.report.record import Record
 
 Place = str | os.PathLike[str]
@@ -42,12 +42,12 @@ def kept_path(path: Place) -> Path:
     >>> kept_path("out/ml-1m.json").as_posix()
     'out/ml-1m.users.npz'
     """
-    return Path(path).with_name(f"{Path(path).name.removesuffix('.json')}.users.npz")
+    return path_of(path).with_name(f"{path_of(path).name.removesuffix('.json')}.users.npz")
 
 
 def running_path(path: Place) -> Path:
     """Return where the values are while the comparison runs."""
-    return Path(f"{os.fspath(path)}.users")
+    return path_of(f"{os.fspath(path)}.users")
 
 
 def save_per_user(values: PerUser, path: Place, record: Record) -> None:
@@ -63,10 +63,10 @@ def save_per_user(values: PerUser, path: Place, record: Record) -> None:
 
 def load_per_user(path: Place, record: Record) -> PerUser:
     """Read the values of a record; none if there is no such file, and one of another record is refused."""
-    if not Path(path).exists():
+    if not path_of(path).exists():
         return {}
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with path_of(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             index = json.loads(str(arrays["index"]))
             values = {
                 (model, seed): UserValues(

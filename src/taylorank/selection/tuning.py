@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from taylorank.data import Interactions, merge
@@ -17,6 +16,7 @@ from taylorank.metrics import choosing_metric
 from taylorank.models.parameters import settled_params
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
+from taylorank.output import path_of
 from taylorank.progress import Show, narrated
 from taylorank.registry import MODELS, model_named
 from taylorank.selection.advice import advise, budget_lines
@@ -162,7 +162,7 @@ def tune(
     base = base if "factors" in chosen else cut_model(base, train)
     study = Study(base, train, judge, chosen, budget, random_state, refit=refit, callback=callback)
     if file is not None:
-        study.file = Path(file)
+        study.file = path_of(file)
         study.from_file = open_trials(study.file, _header(name, study))
     with narrated(f"tuning {name}", progress):
         return _searched(study, name, cut)

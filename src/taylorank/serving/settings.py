@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taylorank.errors import ParameterError
+from taylorank.output import path_of
 
 MIB = 1 << 20
 
@@ -40,13 +41,13 @@ def models_by_name(given: list[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for text in given:
         name, equals, path = text.partition("=")
-        if not equals or Path(text).exists():
+        if not equals or path_of(text).exists():
             name, path = Path(text).stem, text
         if not name or not path:
             raise ParameterError(f"{text!r} names no model", "write a path, or name=path")
         if name in found:
             raise ParameterError(f"two models are named {name!r}", "name them: first=a.tr second=b.tr")
-        found[name] = Path(path)
+        found[name] = path_of(path)
     return found
 
 

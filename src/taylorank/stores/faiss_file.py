@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from taylorank.errors import ParameterError
+from taylorank.output import path_of
 from taylorank.stores.catalogue import Catalogue, Floats
 from taylorank.stores.folder import ITEMS, export_folder, item_table, sizes, write_users
 from taylorank.stores.measure import Search
@@ -28,7 +28,7 @@ def write(catalogue: Catalogue, target: Any, settings: Settings) -> Written:
         faiss.write_index(_built(catalogue, settings.index), str(folder / INDEX))
         item_table(catalogue).write_parquet(folder / ITEMS)
         write_users(folder, catalogue, settings)
-    return Written(str(target), sizes(Path(target), INDEX, ITEMS))
+    return Written(str(target), sizes(path_of(target), INDEX, ITEMS))
 
 
 def _built(catalogue: Catalogue, name: str) -> Any:
@@ -54,7 +54,7 @@ def searching(target: Any, catalogue: Catalogue, settings: Settings) -> Iterator
     """Yield a search of the file that was written."""
     import faiss
 
-    index, ids = faiss.read_index(str(Path(target) / INDEX)), catalogue.items.ids
+    index, ids = faiss.read_index(str(path_of(target) / INDEX)), catalogue.items.ids
     keys_are_ids = catalogue.items.has_integer_keys
 
     def search(user: Floats, k: int) -> NDArray[Any]:

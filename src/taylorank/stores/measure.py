@@ -32,7 +32,7 @@ def measured(
     exact, scores = recommend(ranker, users, N_BEST)
     wanted = [set(ids[~np.isnan(line)].tolist()) for ids, line in zip(exact, scores, strict=True)]
     seen = _seen_items(ranker, users)
-    search(catalogue.users.vectors[rows[0]], N_BEST)  # the first query of a store may load it
+    search(catalogue.users.vectors[rows[0]], min(N_BEST, len(catalogue.items)))  # the first query may load a store
     shares, seconds = [], []
     for row, best, known in zip(rows, wanted, seen, strict=True):
         k = min(N_BEST + len(known), len(catalogue.items))

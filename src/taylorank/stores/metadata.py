@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from taylorank.data import Ids
 from taylorank.errors import DataError
+from taylorank.output import path_of
 
 OURS = ("key", "id", "popularity", "vector")
 ID_COLUMNS = ("id", "item", "item_id")
@@ -60,7 +60,7 @@ def _table(given: Any) -> Any:
                 f"metadata are a {type(given).__name__}", "give a table, or a csv or Parquet file"
             ) from None
         return frame.to_polars()
-    path = Path(given)
+    path = path_of(given)
     try:
         return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema_length=None)
     except FileNotFoundError:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.output import path_of
 from taylorank.stores.catalogue import Catalogue, Floats
 from taylorank.stores.folder import ITEMS, export_folder, item_table, sizes, with_vectors, write_users
 from taylorank.stores.measure import Search
@@ -21,7 +21,7 @@ def write(catalogue: Catalogue, target: Any, settings: Settings) -> Written:
     with export_folder(target, catalogue, settings, "parquet") as folder:
         with_vectors(item_table(catalogue).drop("key"), catalogue.items).write_parquet(folder / ITEMS)
         write_users(folder, catalogue, settings)
-    return Written(str(target), sizes(Path(target), ITEMS))
+    return Written(str(target), sizes(path_of(target), ITEMS))
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def searching(target: Any, catalogue: Catalogue, settings: Settings) -> Iterator
     """Yield a search of all items by one product with what was written."""
     import polars as pl
 
-    items = pl.read_parquet(Path(target) / ITEMS)
+    items = pl.read_parquet(path_of(target) / ITEMS)
     vectors, ids = items["vector"].to_numpy(), items["id"].to_numpy()
 
     def search(user: Floats, k: int) -> NDArray[Any]:

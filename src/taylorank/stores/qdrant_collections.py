@@ -6,7 +6,6 @@ import os
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from taylorank.data.ids import Id
 from taylorank.errors import DataError
+from taylorank.output import path_of
 from taylorank.stores.catalogue import Catalogue, Floats, Side
 from taylorank.stores.folder import export_folder, item_table
 from taylorank.stores.measure import Search
@@ -29,7 +29,7 @@ def write(catalogue: Catalogue, target: Any, settings: Settings) -> Written:
         return Written(str(target) if isinstance(target, str) else "a client of yours", None)
     with export_folder(target, catalogue, settings, "qdrant") as folder, _client(folder) as client:
         _fill(client, catalogue, settings)
-    files = (Path(target) / "collection" / settings.name).rglob("*")
+    files = (path_of(target) / "collection" / settings.name).rglob("*")
     # a folder is searched by the client itself, which compares with every item
     return Written(str(target), sum(file.stat().st_size for file in files if file.is_file()), index="exact")
 
@@ -71,7 +71,7 @@ def _client(target: Any) -> Iterator[Any]:
         yield target
         return
     if _is_folder(target):
-        client = QdrantClient(path=str(target))
+        client = QdrantClient(path=str(path_of(target)))
     else:
         key = os.environ.get("QDRANT_API_KEY")
         client = QdrantClient(url=str(target), api_key=key, check_compatibility=False)

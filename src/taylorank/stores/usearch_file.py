@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.output import path_of
 from taylorank.stores.catalogue import Catalogue, Floats
 from taylorank.stores.folder import ITEMS, export_folder, item_table, sizes, write_users
 from taylorank.stores.measure import Search
@@ -42,7 +42,7 @@ def write(catalogue: Catalogue, target: Any, settings: Settings) -> Written:
         index.save(str(folder / INDEX))
         item_table(catalogue).write_parquet(folder / ITEMS)
         write_users(folder, catalogue, settings)
-    return Written(str(target), sizes(Path(target), INDEX, ITEMS))
+    return Written(str(target), sizes(path_of(target), INDEX, ITEMS))
 
 
 def _longest(catalogue: Catalogue) -> float:
@@ -55,7 +55,7 @@ def searching(target: Any, catalogue: Catalogue, settings: Settings) -> Iterator
     """Yield a search of the file that was written."""
     from usearch.index import Index
 
-    index, ids = Index.restore(str(Path(target) / INDEX)), catalogue.items.ids
+    index, ids = Index.restore(str(path_of(target) / INDEX)), catalogue.items.ids
     index.expansion_search = SEARCH_LIST  # the file does not keep it
     keys_are_ids = catalogue.items.has_integer_keys
 

@@ -18,6 +18,7 @@ from taylorank.errors import ParameterError
 from taylorank.kernels import ItemVectors
 from taylorank.models.checkpoint import open_checkpoint
 from taylorank.models.factor import FACTOR_SHAPES, FactorModel, Floats
+from taylorank.models.factor_fit import check_factors
 from taylorank.models.fitting import FitMonitor, FitProgress, as_before_on_failure
 from taylorank.models.histories import training_data
 from taylorank.models.parameters import check_parameters
@@ -235,6 +236,7 @@ class Neural(FactorModel, Recommender):
         data = training_data(train)
         held_out = None if valid is None else read_interactions(valid)
         self._check()
+        check_factors(self.factors, data)
         kept = None if checkpoint is None else open_checkpoint(checkpoint, self, data, valid=held_out, metric=metric)
         waits = max(LEAST_PATIENCE, -(-self.epochs // 4)) if patience is None else patience
         monitor = FitMonitor(

@@ -12,7 +12,7 @@ from taylorank.machine import source_commit
 
 
 def test_bench_runs_and_writes_its_record(run, tmp_path, capsys):
-    target = tmp_path / "new" / "read.json"
+    target = tmp_path / "read.json"
     assert run("bench", "read", "--quick", "--json", target) == 0
     shown = capsys.readouterr().out
     assert "against pandas" in shown

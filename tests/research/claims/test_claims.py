@@ -261,7 +261,7 @@ def test_an_unknown_id_is_refused():
 
 
 def test_the_command_prints_verdicts_and_writes_the_file(run, tmp_path, capsys):
-    file = tmp_path / "new" / "claims.json"
+    file = tmp_path / "claims.json"
     assert run("claims", *QUICK, "--json", str(file)) == 0
     shown = capsys.readouterr().out
     assert "rg2-square-form" in shown

@@ -36,6 +36,14 @@ def test_the_table_has_every_figure():
     assert "| kills | server MiB | first 100, highest 120.5, last 110 |" in parts({"kills": FOUND})
 
 
+def test_faults_are_named_one_by_one():
+    assert "No fault was found." in table({"kills": FOUND}).splitlines()
+    found = {**FOUND, "faults": [{"seed": 7, "fault": "hang", "what": "no answer after 60 s"}]}
+    lines = table({"kills": found}).splitlines()
+    assert "No fault was found." not in lines
+    assert "- *kills*, seed 7: hang, `no answer after 60 s`" in lines
+
+
 def test_every_build_with_sanitizers_has_a_row():
     attack = {**FOUND, "faults": [{"seed": 3}]}
     lines = sanitized({"thread": {**FOUND, "says": "Threads", "tests": 1500, "skipped": 7, "attack": attack}})

@@ -35,9 +35,9 @@ def short(text: str) -> str:
 @pytest.mark.parametrize("name", FILES)
 def test_a_user_with_the_files_gets_the_table(run, name, tmp_path, capsys):
     path = FILES[name](tmp_path)
-    assert run("reproduce", name, "--path", str(path), *QUICK, "--json", "out/r.json") == 0
+    assert run("reproduce", name, "--path", str(path), *QUICK, "--json", "r.json") == 0
     shown = capsys.readouterr().out
-    table, record = TABLES[name], load_record("out/r.json")
+    table, record = TABLES[name], load_record("r.json")
     assert record["protocol"]["name"] == "papers"
     assert record["settings"]["primary"] == ("map@10" if name == "simplewiki" else "ndcg@10")
     assert set(table.columns) <= set(record["settings"]["metrics"])
