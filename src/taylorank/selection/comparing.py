@@ -29,7 +29,6 @@ from taylorank.selection.spaces import cut_lines
 from taylorank.selection.summary import summarise
 from taylorank.torch_extra import on_device
 
-
 # By a protocol's name: what is said where the data has times or an order.
 HELD_OUT = {
     "papers": "Held out: random interactions of each user, as in the papers, although their times are known; the "
