@@ -16,8 +16,9 @@ from typing import Any
 from research.bench.quality.public_splits import PUBLISHED
 from research.output import write_text
 from research.pages import benchmarks
+from research.pages.dense_students import dense_text
 from research.pages.sections import filled
-from research.pages.tables import Table, folded
+from research.pages.tables import folded
 from research.pages.themed import INK, svg_of
 from research.places import Places
 
@@ -100,48 +101,24 @@ def others_text(parts: Mapping[str, Row]) -> str:
 def per_byte_text(parts: Mapping[str, Row]) -> str:
     """Return the figure and its numbers."""
     rows = []
-    for kind in ("student", "rg2"):
+    every = {name: _every_width(parts, name) for name in PUBLISHED}
+    for kind in KINDS:
         for width in WIDTHS:
-            cells = [_cell([_every_width(parts, name)], f"{kind} {width}") for name in PUBLISHED]
-            if set(cells) == {"–"}:
+            model = f"{kind} {width}"
+            having = [found["models"][model] for found in every.values() if model in found["models"]]
+            if not having:
                 continue  # not measured
-            rows.append([{"student": "student", "rg2": "RG²"}[kind], str(width), str(4 * width), *cells])
+            size = " or ".join(f"{4 * one}" for one in sorted({numbers_an_item(model, row) for row in having}))
+            cells = [_cell([found], model) for found in every.values()]
+            rows.append([KINDS[kind], str(width), size, *cells])
     table = _table(["", "K", "bytes an item", *(name.capitalize() for name in PUBLISHED)], rows)
     return f"![Quality against the numbers served for each item](students/per-byte.svg)\n\n{table}\n"
 
 
-def dense_text(parts: Mapping[str, Row]) -> str:
-    """Return what each change gives on dense data."""
-    found = {key.split("/")[1]: part["rows"] for key, part in parts.items() if key.startswith("dense/")}
-    tables = [Table(["best NDCG@10 on validation data", *found], _dense_bests(found)).markdown()]
-    for name, rows in found.items():
-        cells = [[_what(row), str(row.get("factors", "–")), f"{row['ndcg@10']:.4f}"] for row in rows]
-        tables.append(Table(["", "K", "NDCG@10"], cells, f"{name}, every change", folded=True).markdown())
-    return "\n\n".join(tables) + "\n"
-
-
-def _dense_bests(found: Mapping[str, list[Row]]) -> list[list[str]]:
-    """The best value of each kind of model on each set."""
-
-    def best_of(rows: list[Row], model: str, width: int | None) -> str:
-        kind = [row for row in rows if _kind(row) == model and row.get("factors") == width]
-        return f"{max(row['ndcg@10'] for row in kind):.4f}"
-
-    kinds = [
-        ("RG²", 256),
-        ("EASE", None),
-        ("student, the base", 64),
-        ("student, changed", 64),
-        ("student, changed", 256),
-    ]
-    names = [model if width is None else f"{model}, K = {width}" for model, width in kinds]
-    return [[name, *(best_of(rows, *kind) for rows in found.values())] for name, kind in zip(names, kinds, strict=True)]
-
-
-def _kind(row: Row) -> str:
-    if row["model"] != "student":
-        return str(row["model"])
-    return "student, changed" if row["change"] else "student, the base"
+def numbers_an_item(model: str, row: Row) -> int:
+    """Return how many numbers `export_factors` gives an item: K, a student's bias, and q_y of RG² for probabilities."""
+    kind, _, width = model.partition(" ")
+    return int(width) + (bool(row["settings"]["bias"]) if kind == "student" else 1)
 
 
 def times_text(parts: Mapping[str, Row]) -> str:
@@ -169,6 +146,8 @@ TEXTS: dict[str, Callable[[Mapping[str, Row]], str]] = {
     "ranges": lambda parts: "",
 }
 WIDTHS = (8, 16, 32, 64, 128, 256)
+KINDS = {"student": "student", "rg2": "RG²"}
+X = "numbers"
 
 
 def draw(places: Places) -> None:
@@ -182,16 +161,16 @@ def draw(places: Places) -> None:
 
 
 def points(parts: Mapping[str, Row]) -> list[Row]:
-    """Return K and NDCG@20 of students, of RG² and of published models."""
+    """Return numbers an item and NDCG@20 of students, of RG² and of published models."""
     found = []
     for name, others in PUBLISHED.items():
         for model, row in _every_width(parts, name)["models"].items():
             kind, _, width = model.partition(" ")
             if width:
-                line = {"student": "student", "rg2": "RG²"}[kind]
-                found.append({"set": name, "K": int(width), "NDCG@20": row["test"]["ndcg@20"], "model": line})
+                size = numbers_an_item(model, row)
+                found.append({"set": name, X: size, "NDCG@20": row["test"]["ndcg@20"], "model": KINDS[kind]})
         found += [
-            {"set": name, "K": PUBLISHED_WIDTH, "NDCG@20": ndcg, "model": "published, K = 64"}
+            {"set": name, X: PUBLISHED_WIDTH, "NDCG@20": ndcg, "model": "published, K = 64"}
             for other, (_, ndcg) in others.items()
             if other not in SPECTRAL
         ]
@@ -204,7 +183,10 @@ def chart(values: list[Row]) -> Row:
 
     kinds = ["student", "RG²", "published, K = 64"]
     x = alt.X(
-        "K:Q", title="numbers an item (K)", scale=alt.Scale(type="log", base=2), axis=alt.Axis(values=list(WIDTHS))
+        f"{X}:Q",
+        title="numbers an item (K, and one more of students and RG²)",
+        scale=alt.Scale(type="log", base=2),
+        axis=alt.Axis(values=list(WIDTHS)),
     )
     y = alt.Y("NDCG@20:Q", scale=alt.Scale(zero=False))
     colour = alt.Color("model:N", title=None, sort=kinds, legend=alt.Legend(orient="top"))
@@ -267,21 +249,6 @@ def _mean_of(runs: list[Row], model: str) -> float | None:
 def _bold(values: list[float | None]) -> list[str]:
     best = max((value for value in values if value is not None), default=None)
     return ["–" if v is None else f"**{v:.4f}**" if v == best else f"{v:.4f}" for v in values]
-
-
-def _what(row: Row) -> str:
-    if row["model"] == "EASE":
-        return f"EASE, λ = {row['regularization']:g}"
-    if row["model"] != "student":
-        return str(row["model"])
-    change = row["change"]
-    if not change:
-        return "student, the base"
-    if "sharpness" in change and len(change) > 2:
-        return "student, all together: " + ", ".join(
-            f"{k} {v}" for k, v in change.items() if not k.startswith("teacher")
-        )
-    return "student, " + ", ".join(f"{name} {'N' if value == 10**6 else value}" for name, value in change.items())
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

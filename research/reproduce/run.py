@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from research.bench.quality.softmax_family import METRICS, composed, space_of
+from research.datasets.unordered import unordered_split
 from research.reproduce.tables import GROUPS, Table
 from taylorank.data import datasets
 from taylorank.errors import ParameterError
@@ -59,7 +60,7 @@ def data_of(table: Table, *, path: Path | None = None, cleaning: str | None = No
     if table.cleaning is None:
         if cleaning is not None:
             raise ParameterError(f"{table.name} is taken as it was published", "leave out the cleaning")
-        return datasets.published_split(table.dataset, path=path, progress=progress)
+        return unordered_split(table.dataset, path=path, progress=progress)
     return datasets.get(table.dataset, cleaning=cleaning or table.cleaning, path=path, progress=progress)
 
 

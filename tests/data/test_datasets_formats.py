@@ -13,6 +13,7 @@ from taylorank.data import datasets
 from taylorank.data.datasets import registry
 from taylorank.data.datasets.formats import line_blocks
 from taylorank.errors import DataError
+from taylorank.selection import hold_back
 
 ROWS = [(1, 10, 5, 100), (1, 20, 2, 200), (2, 10, 3, 300), (7, 30, 4, 400)]
 
@@ -172,6 +173,24 @@ def test_a_split_in_parquet(folder):
     assert (pairs(train), pairs(test)) == ({(0, 5), (1, 6)}, {(1, 9)})
     assert pairs(datasets.get("yelp2018")) == {(0, 5), (1, 6), (1, 9)}
     assert train.matrix.shape == test.matrix.shape == (2, 3)
+
+
+def test_the_order_of_the_lines_is_taken_where_its_file_is(folder):
+    pairs_of = {"user": [0, 0, 0, 1], "item": [5, 6, 7, 6]}
+    pl.DataFrame(pairs_of).write_parquet(folder / "gowalla-train.parquet")
+    pl.DataFrame({"user": [1], "item": [9]}).write_parquet(folder / "gowalla-test.parquet")
+    assert datasets.published_split("gowalla")[0].timestamps is None
+    order = pl.DataFrame({"user": [0, 1, 0, 0], "item": [7, 6, 5, 6], "pos": [0, 3, None, 1]})
+    order.write_parquet(folder / "gowalla-train-order.parquet")
+    train, test = datasets.published_split("gowalla")
+    assert train.timestamps.tolist() == [-1, 1, 0, 3]  # items 5, 6, 7 of user 0; unknown places are the earliest
+    assert test.timestamps is None
+    held = hold_back(train, 0.3)
+    assert held.valid.items_of(0).tolist() == [6]
+    assert "as their order is known" in held.line
+    order.with_columns(item=pl.col("item") + 1).write_parquet(folder / "gowalla-train-order.parquet")
+    with pytest.raises(DataError, match=r"gowalla-train-order\.parquet has other pairs than the training part"):
+        datasets.published_split("gowalla")
 
 
 def test_parquet_stands_in_for_an_archive(folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -346,7 +347,7 @@ def test_peers_take_part_under_their_names(data):
 
 
 def test_ranks_that_the_data_does_not_have_are_cut_with_a_word(tmp_path):
-    data, file = tr.planted(80, 25, interactions=900, random_state=1), tmp_path / "c.json"
+    data, file = replace(tr.planted(80, 25, interactions=900, random_state=1), timestamps=None), tmp_path / "c.json"
     models = {"mine": tr.RG2(500), "ials": tr.IALS(4)}
     found = compare(data, models, seeds=(0,), trials=0, file=file)
     word = "mine: ranks above 25, the smaller side of the data, were cut to it."
@@ -358,3 +359,15 @@ def test_ranks_that_the_data_does_not_have_are_cut_with_a_word(tmp_path):
     assert tuned.record["notes"] == [word]
     assert not any(run["error"] for run in tuned.record["runs"])
     assert "notes" not in compare(data, {"small": tr.RG2(5)}, seeds=(0,), trials=0).record
+
+
+def test_it_is_said_what_was_held_out_where_an_order_is_known():
+    data, models = tr.planted(80, 25, interactions=900, random_state=1), {"one": tr.Popularity()}
+    how = {"seeds": (0,), "trials": 0}
+    (said,) = compare(data, models, **how).record["notes"]
+    assert said.startswith("Held out: random interactions of each user")
+    assert 'the protocol "latest" holds out what came last' in said
+    train, test = data.split((0.8, 0.2), random_state=0)
+    (said,) = compare((train, test), models, protocol="published", **how).record["notes"]
+    assert said.startswith("Held out for validation: the last interactions")
+    assert "notes" not in compare(data, models, protocol="latest", **how).record

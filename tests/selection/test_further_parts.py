@@ -9,7 +9,7 @@ import taylorank as tr
 from taylorank.selection import hold_back
 from taylorank.selection.found import Found
 from taylorank.selection.further_parts import contenders, further_parts
-from taylorank.selection.selected import Candidate
+from taylorank.selection.selected import Candidate, Selection
 
 
 @pytest.fixture
@@ -67,3 +67,17 @@ def test_the_lead_is_each_users_mean_over_the_parts_that_both_were_judged_on():
     assert further[0].ahead_of(further[1]) == pytest.approx([0.0, 0.0, 0.4])
     assert further[0].ahead_of(two).tolist() == [1.0, 0.0]
     assert further[0].value == pytest.approx((0.75 + 0.2) / 2)
+
+
+def test_what_to_expect_is_the_mean_over_the_parts_with_its_interval():
+    """The first part's value alone, by which the model was chosen, is further from what new data will show."""
+    first, second = np.r_[np.full(50, 0.9), np.full(50, 0.7)], np.r_[np.full(50, 0.1), np.full(50, 0.3)]
+    best, other = found("best", first).looked_at(second), found("other", first - 0.1).looked_at(second)
+    low, high = best.candidate.interval
+    assert low <= 0.5 <= high < 0.6
+    facts = {"data": "", "held_back": "", "metric": "ndcg@10", "users": 100, "chosen": "best", "lead": None}
+    ending = {"refitted": True, "status": "complete", "seconds": 1.0, "budget": 2.0}
+    selection = Selection(candidates=[best.candidate, other.candidate], **facts, **ending)
+    (said,) = (line for line in selection.lines() if line.startswith("expected"))
+    assert f"about 0.5000, the mean of 2 parts held back (95 % interval over 100 users {low:.4f} to {high:.4f})" in said
+    assert "  best: ndcg@10 0.8000, 0.5000 over 2 parts (" in str(selection)

@@ -43,7 +43,7 @@ def run(*, quick: bool = False) -> Row:
             train, test = _planted() if quick else datasets.published_split(name)
         except DataError:
             continue  # not on this machine
-        sets[name] = measure(train, test, _places(train) if name == "gowalla" else None)
+        sets[name] = measure(train, test, None if train.timestamps is None or quick else np.asarray(train.timestamps))
     return {"benchmark": "split-order", "machine": machine, "sets": sets}
 
 
@@ -148,17 +148,6 @@ def _in_order(train: Interactions, places: Whole) -> float | None:
     chosen = np.flatnonzero((users == first[train.by_user.indices]) & (places >= 0))
     same = users[chosen[1:]] == users[chosen[:-1]]
     return round(float((np.diff(places[chosen]) > 0)[same].mean()), 5) if same.any() else None
-
-
-def _places(train: Interactions) -> Whole | None:
-    from research.bench.quality.students.sets import with_order
-
-    try:
-        times = with_order(train).timestamps
-    except (DataError, FileNotFoundError):
-        return None
-    assert times is not None
-    return np.asarray(times, dtype=np.int64)
 
 
 def _planted() -> tuple[Interactions, Interactions]:

@@ -10,14 +10,14 @@ import numpy as np
 
 from taylorank.data import Interactions
 from taylorank.errors import TaylorankError, in_one_line
-from taylorank.metrics import bootstrap_means, choosing_metric, percentile_interval
+from taylorank.metrics import choosing_metric
 from taylorank.metrics.judged import Values
 from taylorank.models import Distilled
 from taylorank.models.recommender import Recommender
 from taylorank.models.teacher import unfitted
 from taylorank.ranking import Evaluation, evaluate
 from taylorank.selection.attempt import fit_steps
-from taylorank.selection.found import Found
+from taylorank.selection.found import LEVEL, Found, mean_interval
 from taylorank.selection.further_parts import contenders, further_parts
 from taylorank.selection.hold_out import HeldBack
 from taylorank.selection.judge import Judge
@@ -77,10 +77,8 @@ class Tried:
         ranked = sorted(self.found, key=lambda one: (-len(one.looks), -one.value))
         if len(ranked) < 2:
             return None
-        differences = ranked[0].ahead_of(ranked[1])[:, None]
-        means = bootstrap_means(differences, np.ones_like(differences), random_state=self.random_state)
-        low, high = percentile_interval(means, 0.95).ravel().tolist()
-        return float(differences.mean()), (low, high)
+        differences = ranked[0].ahead_of(ranked[1])
+        return float(differences.mean()), mean_interval(differences, self.random_state)
 
     def _tuned(
         self,
@@ -156,7 +154,7 @@ class Tried:
 
     def _judged(self, model: Recommender, valid: Interactions) -> Evaluation:
         return evaluate(
-            model, valid, metrics=self.metric, per_user=True, confidence=0.95, random_state=self.random_state
+            model, valid, metrics=self.metric, per_user=True, confidence=LEVEL, random_state=self.random_state
         )
 
     def _look_further(self) -> None:
@@ -180,7 +178,8 @@ class Tried:
     def _looked_at(self, one: Found, held: HeldBack) -> Found:
         valid = self._some_users(held, CELLS_PER_SECOND)
         model = fit_steps(unfitted(one.model), held.train, one.steps)
-        return one.looked_at(_of_all_users(self._judged(model, valid).per_user[self.metric], valid))
+        values = _of_all_users(self._judged(model, valid).per_user[self.metric], valid)
+        return one.looked_at(values, random_state=self.random_state)
 
     def _contenders(self) -> list[Found]:
         return [] if self.best is None else contenders(self.found, self.best)

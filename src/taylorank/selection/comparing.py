@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from taylorank.data import Interactions
+from taylorank.data.tail import knows_order
 from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
 from taylorank.output import path_of
@@ -28,6 +29,14 @@ from taylorank.selection.per_user import PerUser, Place, kept_path, running_path
 from taylorank.selection.spaces import cut_lines
 from taylorank.selection.summary import summarise
 from taylorank.torch_extra import on_device
+
+# By a protocol's name: what is said where the data has times or an order.
+HELD_OUT = {
+    "papers": "Held out: random interactions of each user, as in the papers, although their times are known; the "
+    'protocol "latest" holds out what came last.',
+    "published": "Held out for validation: the last interactions of each user's training part, as their order is "
+    "known.",
+}
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,9 @@ def compare(
     ----------
     data
         The interactions; for the protocol "published" the pair (train, test).
+    protocol
+        How data are held out, by name or as an object: "papers" (random tenths, also where times are known, which the
+        record says then), "latest" (what came last), "leave-one-out", "held-out-users", "published".
     models
         Names of `taylorank.registry`, compositions among them, or of peers ("implicit-als", "irspack-ials"), estimators
         (anything with `fit` that is a `ranking.Rankable`), or a mapping from names of your choice to either.
@@ -103,6 +115,8 @@ def compare(
     n_items = training_part(data).n_items
     plan = make_plan(evaluation, metrics=metrics, k=k, trials=trials, seconds=seconds, n_items=n_items)
     record = new_record(data, entries, evaluation, plan, _checked_seeds(seeds), name=name, command=command)
+    if notes := _on_what_is_held_out(evaluation, training_part(data)):
+        record["notes"] = notes
     values = resumed(record, file)
     with narrated("comparing", progress):
         for seed in record["settings"]["seeds"]:
@@ -120,6 +134,13 @@ def compare(
         for place in (running_path(file), *(_journal(file, run["model"], run["seed"]) for run in record["runs"])):
             place.unlink(missing_ok=True)  # a kill may have left any of them
     return result
+
+
+def _on_what_is_held_out(evaluation: EvaluationProtocol, data: Interactions) -> list[str]:
+    """Return a sentence on what was held out of data whose order is known."""
+    if evaluation.name not in HELD_OUT or not knows_order(data):
+        return []
+    return [HELD_OUT[evaluation.name]]
 
 
 def _run_and_save(

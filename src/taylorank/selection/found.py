@@ -6,11 +6,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from taylorank.metrics import bootstrap_means, percentile_interval
 from taylorank.metrics.judged import Values
 from taylorank.models.recommender import Recommender
-from taylorank.selection.selected import Candidate
+from taylorank.selection.selected import Candidate, Interval
 
+LEVEL = 0.95
 DOUBT = 1.96  # standard errors of a mean over users
+
+
+def mean_interval(values: Values, random_state: int) -> Interval:
+    """Return a bootstrap interval of the mean over users."""
+    column = values[:, None]
+    means = bootstrap_means(column, np.ones_like(column), random_state=random_state)
+    low, high = percentile_interval(means, LEVEL).ravel().tolist()
+    return low, high
 
 
 @dataclass(eq=False)
@@ -31,8 +41,8 @@ class Found:
     @property
     def value(self) -> float:
         """The metric on validation data: the mean of its values on the parts held back."""
-        assert self.candidate.value is not None
-        return float(np.mean([self.candidate.value, *self.candidate.further]))
+        assert self.candidate.mean is not None
+        return self.candidate.mean
 
     def ahead_of(self, other: Found) -> Values:
         """Return each user's mean advantage on the parts that both were judged on."""
@@ -48,10 +58,15 @@ class Found:
         differences = self.ahead_of(other)
         return bool(differences.mean() > DOUBT * differences.std() / np.sqrt(len(differences)))
 
-    def looked_at(self, values: Values) -> Found:
+    def looked_at(self, values: Values, *, random_state: int = 0) -> Found:
         """Return the same with the values of one more part."""
-        further = (*self.candidate.further, float(np.nanmean(values)))
-        return replace(self, candidate=replace(self.candidate, further=further), looks=(*self.looks, values))
+        looks, further = (*self.looks, values), (*self.candidate.further, float(np.nanmean(values)))
+        every = np.array(looks)  # (parts, users)
+        judged = ~np.isnan(every)
+        users = judged.any(axis=0)
+        of_users = np.nansum(every[:, users], axis=0) / judged[:, users].sum(axis=0)
+        candidate = replace(self.candidate, further=further, interval=mean_interval(of_users, random_state))
+        return replace(self, candidate=candidate, looks=looks)
 
     def or_better(self, other: Found) -> Found:
         """Return the better of two searches for one model, with the settings and seconds of both."""

@@ -18,8 +18,8 @@ Interval = tuple[float, float]
 class Candidate:
     """One kind of model: its best setting on validation data, or in `note` why it was not tried.
 
-    `settings` is how many were tried, `interval` a bootstrap interval of `value` over users. `further` has the values
-    of that setting on further parts held back, where the first does not tell the best models apart.
+    `settings` is how many were tried. `further` has the values of that setting on further parts held back, where the
+    first does not tell the best models apart; `interval` is a bootstrap interval over users of the `mean` of all.
     """
 
     name: str
@@ -31,6 +31,11 @@ class Candidate:
     note: str = ""
     unfinished: tuple[str, ...] = ()  # what its share of the seconds did not allow
     further: tuple[float, ...] = ()
+
+    @property
+    def mean(self) -> float | None:
+        """The mean over the parts that it was judged on."""
+        return None if self.value is None else (self.value + sum(self.further)) / (1 + len(self.further))
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ class Selection:
 
     def _choice(self) -> list[str]:
         best = self.best
-        if best.value is None or best.interval is None:
+        if best.mean is None or best.interval is None:
             return [f"chosen: {best.name}; what it is worth on new data is unknown, as nothing could be held back"]
         others = sorted(
             (len(one.further), one.value + sum(one.further), one.name)
@@ -117,9 +122,10 @@ class Selection:
             sure = "" if low > 0 else ", so that the two may be equally good"
             why += f", {difference:.4f} above {others[-1][-1]} (95 % interval {low:.4f} to {high:.4f}{sure})"
         low, high = best.interval
+        parts = f", the mean of {1 + len(best.further)} parts held back" if best.further else ""
         return [
             why,
-            f"expected on new data of the same kind: {self.metric} about {best.value:.4f} (95 % interval over "
+            f"expected on new data of the same kind: {self.metric} about {best.mean:.4f}{parts} (95 % interval over "
             f"{self.users:,} users {low:.4f} to {high:.4f}); slightly optimistic, as it is the best of "
             f"{self.settings:,} settings on the same data",
         ]
@@ -148,7 +154,10 @@ def candidate_words(one: Candidate, metric: str) -> str:
         return f"{one.name}: not tried, {one.note}" if not one.settings else f"{one.name}: {one.note}"
     params = "".join(f", {name} {_short(value)}" for name, value in one.params.items())
     cut = "; ended by the budget" if one.unfinished else ""
-    return f"{one.name}: {metric} {one.value:.4f}{params} (settings tried: {one.settings}, {one.seconds:.1f} s{cut})"
+    more = f", {one.mean:.4f} over {1 + len(one.further)} parts" if one.further else ""
+    return (
+        f"{one.name}: {metric} {one.value:.4f}{more}{params} (settings tried: {one.settings}, {one.seconds:.1f} s{cut})"
+    )
 
 
 def _short(value: Any) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from research.pages.students import chart, others_text, per_byte_text, points, public_text, ranges_text
+import taylorank as tr
+from research.pages.students import chart, numbers_an_item, others_text, per_byte_text, points, public_text, ranges_text
 from research.places import HERE
 
 RECORD = json.loads((HERE.records / "students" / "students.json").read_text(encoding="utf-8"))
@@ -33,14 +34,23 @@ def test_the_best_of_a_set_stands_out():
 
 
 def test_what_was_not_measured_has_no_row_and_no_point():
-    parts = {"public/gowalla/0": part(**{"student 16": model(0.2, 0.1)})}
-    assert "| student | 16 | 64 | 0.2000 / 0.1000 | – |" in per_byte_text(parts)
+    with_bias = {"settings": {"bias": True}}
+    parts = {"public/gowalla/0": part(**{"student 16": model(0.2, 0.1, **with_bias)})}
+    assert "| student | 16 | 68 | 0.2000 / 0.1000 | – |" in per_byte_text(parts)
     assert "| student | 8 |" not in per_byte_text(parts)
-    assert [point["K"] for point in points(parts) if point["model"] == "student"] == [16]
-    further = {**parts, "bytes/gowalla/0": part(**{"student 8": model(0.1, 0.05), "rg2 8": model(0.05, 0.02)})}
+    assert [point["numbers"] for point in points(parts) if point["model"] == "student"] == [17]
+    student = model(0.1, 0.05, settings={"bias": False})
+    further = {**parts, "bytes/gowalla/0": part(**{"student 8": student, "rg2 8": model(0.05, 0.02)})}
     assert "| student | 8 | 32 | 0.1000 / 0.0500 | – |" in per_byte_text(further)
-    assert "| RG² | 8 | 32 | 0.0500 / 0.0200 | – |" in per_byte_text(further)
-    assert sorted(point["K"] for point in points(further) if point["model"] == "student") == [8, 16]
+    assert "| RG² | 8 | 36 | 0.0500 / 0.0200 | – |" in per_byte_text(further)
+    assert sorted(point["numbers"] for point in points(further) if point["model"] == "student") == [8, 17]
+
+
+def test_the_numbers_an_item_are_those_that_are_exported():
+    data = tr.planted(60, 30, interactions=600)
+    rg2 = tr.RG2(8).fit(data)
+    for model_of, name in ((rg2, "rg2 8"), (rg2.distil(4, steps=3), "student 4")):
+        assert numbers_an_item(name, {"settings": model_of.get_params()}) == model_of.export_factors()[1].shape[1]
 
 
 def test_the_figure_has_a_panel_for_each_set():

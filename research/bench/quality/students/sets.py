@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.data import CSR, Ids, Interactions, datasets, merge, planted
-from taylorank.data.tail import split_tail
+from taylorank.data.tail import knows_order, split_tail
 from taylorank.errors import ParameterError
 
 PUBLIC = ("gowalla", "yelp2018")
@@ -66,7 +66,7 @@ def _parts_of(name: str) -> tuple[Interactions, ...]:
     """One part where chance splits it, else training, validation and test parts in order; of Yelp2018 two."""
     if name in PUBLIC:
         train, test = datasets.published_split(name)
-        return (*split_tail(with_order(train), FIFTH), test) if name == "gowalla" else (train, test)
+        return (*split_tail(train, FIFTH), test) if knows_order(train) else (train, test)
     data = datasets.get(KEPT[name].name, cleaning=KEPT[name].cleaning)
     if KEPT[name].cut == "random":
         return (data,)
@@ -74,27 +74,6 @@ def _parts_of(name: str) -> tuple[Interactions, ...]:
         return data.split_last(valid=1, test=1)
     whole, test = split_tail(data, FIFTH)
     return (*split_tail(whole, FIFTH), test)
-
-
-def with_order(train: Interactions) -> Interactions:
-    """Gowalla's training part with the place of each pair in its published line; −1 where it is unknown.
-
-    So pairs of unknown place count as the earliest: they stay in training, and only pairs known to come last are held
-    back.
-    """
-    import polars
-
-    table = polars.read_parquet(datasets.path("gowalla") / "gowalla-train-order.parquet")
-    rows = train.users.positions(table["user"].to_numpy())
-    columns = train.items.positions(table["item"].to_numpy())
-    ordered = Interactions.from_positions(
-        (train.users, rows.astype(np.int32)),
-        (train.items, columns.astype(np.int32)),
-        timestamps=table["pos"].fill_null(-1).to_numpy().astype(np.int64),
-    )
-    if ordered.nnz != train.nnz:
-        raise ParameterError("the order file has other pairs than the training part", "take both from one source")
-    return ordered
 
 
 def write(file: Path, parts: tuple[Interactions, ...]) -> None:

@@ -74,8 +74,12 @@ def published_split(
 ) -> tuple[Interactions, Interactions]:
     """Return the train and test parts of a data set that was published in two, over the same ids.
 
-    `path` is a folder of your own that holds them. A pair in both gives a `LeakageWarning`.
+    `path` is a folder of your own that holds them. A pair in both gives a `LeakageWarning`. Where a file
+    NAME-train-order.parquet lies beside, the places of the training pairs in their lines are their times, so that
+    `hold_back`, `fit_best` and `tune` on the command line hold back what came last; pairs without a place count as the
+    earliest.
     """
+    from taylorank.data.datasets.line_order import in_line_order
     from taylorank.data.leakage import check_leakage
     from taylorank.data.share import share_ids
 
@@ -88,6 +92,9 @@ def published_split(
         located = _located(dataset, path)
         parts = [_load(dataset, Located((file,), located.is_parquet), raw) for file in located.paths]
         train, test = share_ids(*parts)
+        order = located.paths[0].parent / f"{name}-train-order.parquet"
+        if order.exists():
+            train = in_line_order(train, order)
     check_leakage(train, test, order="any")
     record = f"part of {name} as published, from {located.paths[0].parent}"
     return train.with_step(f"train {record}"), test.with_step(f"test {record}")
