@@ -128,7 +128,7 @@ def test_files_are_read_with_the_options_given(tmp_path, capsys):
 def test_an_unwritable_folder_is_found_before_the_work(capsys):
     assert run("run", "--out", "/proc/taylorank") == 2
     captured = capsys.readouterr()
-    assert "cannot write to folder /proc/taylorank" in captured.err
+    assert "cannot write /proc/taylorank" in captured.err
     assert captured.out == ""
 
 

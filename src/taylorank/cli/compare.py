@@ -98,7 +98,7 @@ def compare(
 
     Example: taylorank compare ml-1m --cleaning paper --seeds 5 --json ml-1m.json
 
-    Example: taylorank compare ml-1m --models rg2,ease --space ease.regularization=10..5000:log
+    Example: taylorank compare ml-1m --models ease,ials --space ials.factors=32,64
     """
     console = table_console(quiet)
     protocol_named(protocol)

@@ -29,12 +29,12 @@ def leakage(
     quiet: Quiet = False,
     options: FileOptions = NO_OPTIONS,
 ) -> None:
-    """Look for leaks between training and test data: exit code 3 if there is one.
+    """Look for leaks between training and test data.
 
     A leak is a (user, item) pair in two parts, or an event of a later part
-    that happened before one of an earlier part.
+    that happened before one of an earlier part: exit code 3 if there is one.
 
-    Example: taylorank leakage parts/train.csv parts/valid.csv parts/test.csv --order any
+    Example: taylorank leakage parts/train.csv parts/test.csv --order any
     """
     if len(parts) < 2:
         raise ParameterError("leakage needs two parts or more", "give training and test data")

@@ -71,7 +71,7 @@ def tune(
 
     Example: taylorank tune log.csv --model ials --file trials.jsonl --out ials.tr
 
-    Example: taylorank tune log.csv --space factors=64,128 --space regularization=0..0.8
+    Example: taylorank tune log.csv --space factors=64,128
     """
     unfitted = on_device(model_named(model), device)  # a wrong name or device is found before the data is read
     wanted = None if space is None else space_of(space, unfitted)
