@@ -33,5 +33,6 @@ void bind_small_product(nanobind::module_& module);
 void bind_gram(nanobind::module_& module);
 void bind_softmax_sums(nanobind::module_& module);
 void bind_code_products(nanobind::module_& module);
+void bind_pair_products(nanobind::module_& module);
 
 }  // namespace taylorank

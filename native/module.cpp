@@ -194,4 +194,5 @@ NB_MODULE(_native, module) {
     taylorank::bind_gram(module);
     taylorank::bind_softmax_sums(module);
     taylorank::bind_code_products(module);
+    taylorank::bind_pair_products(module);
 }

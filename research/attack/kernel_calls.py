@@ -31,7 +31,7 @@ def random_call(rng: Rng) -> Call:
     """Return a call of one of the kernels."""
     makers = (
         *(_gather_sum, _nonzero_scores, _panels, _top_k, _top_k_scores, _row_solve),
-        *(_small_product, _gram, _inverse, _softmax_sums, _softmax_columns, _unit_adam, _code_products),
+        *(_small_product, _gram, _inverse, _softmax_sums, _softmax_columns, _unit_adam, _code_products, _pair_products),
     )
     return makers[rng.integers(len(makers))](rng)
 
@@ -219,3 +219,22 @@ def _code_products(rng: Rng) -> Call:
         "out": np.empty(count, dtype=np.int32),
     }
     return Call(native.code_products, {**given, **_how(rng)}, ("out",))
+
+
+def _pair_products(rng: Rng) -> Call:
+    (indptr, indices, columns), count, length = (
+        sparse_rows(rng),
+        int(rng.choice([0, 1, 3, 70])),
+        int(rng.choice([0, 1, 9])),
+    )
+    count = count if len(indptr) > 1 else 0
+    given = {
+        "indptr": indptr,
+        "indices": indices,
+        "values": numbers(rng, (len(indices),)),
+        "columns": columns,
+        "items": rng.integers(0, max(len(indptr) - 1, 1), (count, length)),
+        "out": np.empty((count, length, length), dtype=np.float32),
+        "threads": int(rng.choice(THREADS)),
+    }
+    return Call(native.pair_products, given, ("out",), {"indices": columns, "items": len(indptr) - 1}, ("indptr",))

@@ -185,7 +185,16 @@ def _code_products(rng: Rng) -> Work:
     return work
 
 
+def _pair_products(rng: Rng) -> Work:
+    rows, how = _rows(rng), _how(rng)
+    n_rows = len(rows.indptr) - 1
+    values = odd(rng.standard_normal(len(rows.indices)).astype(np.float32), rng)
+    weighted = CSR(rows.indptr, rows.indices, values, rows.n_columns)
+    items = odd(rng.integers(0, max(n_rows, 1), (int(rng.choice([1, 3, 40])) if n_rows else 0, 9)), rng)
+    return lambda: kernels.pair_products(weighted, items, **how)
+
+
 MAKERS: tuple[Callable[[Rng], Work], ...] = (
     *(_gather_sum, _nonzero_scores, _top_k, _top_k_scores, _row_solve),
-    *(_gram, _inverse, _small_product, _softmax_sums, _unit_adam, _code_products),
+    *(_gram, _inverse, _small_product, _softmax_sums, _unit_adam, _code_products, _pair_products),
 )

@@ -62,6 +62,11 @@ def calls():
         lambda a, t: native.code_products(*a, LEVEL, t),
         [codes, row, np.empty(2, dtype=np.int32)],
     )
+    yield (
+        "pair_products",
+        lambda a, t: native.pair_products(a[0], a[1], a[2], 2, a[3], a[4], t),
+        [POINTERS, PLACES, floats(2), np.array([[0, 1, 1]]), floats(1, 3, 3)],
+    )
     yield "top_k_scores", lambda a, t: native.top_k_scores(*a, LEVEL, t), [floats(2, 3), ids, scores]
     yield (
         "row_solve",

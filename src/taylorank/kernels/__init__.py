@@ -4,6 +4,7 @@ from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.backend import KernelInfo, kernel_info
 from taylorank.kernels.best import ItemVectors, screened, top_k, top_k_scores
 from taylorank.kernels.grams import gram, inverse
+from taylorank.kernels.pair_products import pair_products
 from taylorank.kernels.pair_scores import nonzero_scores
 from taylorank.kernels.row_solver import row_solve
 from taylorank.kernels.row_system import RowSystem, Tilt
@@ -25,6 +26,7 @@ __all__ = [
     "inverse",
     "kernel_info",
     "nonzero_scores",
+    "pair_products",
     "row_solve",
     "screened",
     "small_product",

@@ -24,6 +24,15 @@ def nonzero_scores(
     threads: int,
     chunk_items: int = 0,
 ) -> None: ...
+def pair_products(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    values: NDArray[Any],
+    columns: int,
+    items: NDArray[Any],
+    out: NDArray[Any],
+    threads: int,
+) -> None: ...
 
 class ItemPanels:
     count: int

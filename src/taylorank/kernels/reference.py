@@ -47,6 +47,22 @@ def nonzero_scores(rows: CSR, users: NDArray[Any], items: NDArray[Any]) -> NDArr
     return scores
 
 
+def pair_products(rows: CSR, items: NDArray[Any]) -> NDArray[np.float32]:
+    """Return T with T[x, a, b] = r_i · r_j for i = items[x, a] and j = items[x, b], one list after the other.
+
+    >>> rows = CSR(np.array([0, 1, 3]), np.array([0, 0, 1], dtype=np.int32), None, 2)
+    >>> pair_products(rows, np.array([[0, 1]])).tolist()
+    [[[1.0, 1.0], [1.0, 2.0]]]
+    """
+    check_rows(rows)
+    matrix = rows.to_scipy()
+    products = np.empty((*items.shape, items.shape[1]), dtype=np.float32)
+    for place, chosen in enumerate(items):
+        few = matrix[chosen]
+        products[place] = (few @ few.T).toarray()
+    return products
+
+
 def top_k(
     users: NDArray[np.float32],
     items: NDArray[np.float32],

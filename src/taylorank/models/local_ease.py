@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
-from taylorank.data import Interactions
-from taylorank.kernels import backend, top_k_scores
+from taylorank.data import CSR, Interactions
+from taylorank.kernels import backend, pair_products, top_k_scores
 from taylorank.models.largest_entries import is_thin, largest_entries
 from taylorank.system import available_memory
 
 ROUNDING = float(np.finfo(np.float32).eps)
-BLOCK = 512  # items whose products with all others are held at a time
+BLOCK = 128  # items whose products with all others a thread holds at a time
+SYSTEM_CELLS = 1 << 22  # of the systems that a thread holds at a time
+CELL = 12.0  # a number of S held costs this share of a product of a square
 Singles = NDArray[np.float32]
+Lists = tuple[NDArray[np.int64], Singles]
 
 
 def local_weights(
@@ -38,15 +40,19 @@ def local_weights(
     >>> weights.shape, int((weights != 0).sum(axis=0).max())
     ((80, 80), 20)
     """
-    likeness = Likeness.of(data, regularization)
     count = max(1, min(neighbours, data.n_items - 1))  # of one item itself, with S = 0
+    likeness = Likeness.of(data, regularization)
     parts = []
-    for start, nearest, values in likeness.nearest(count):
-        solved = _in_threads(likeness, nearest, values)
-        own = np.arange(start, start + len(nearest))
-        weights = solved * likeness.scales[own, None] / likeness.scales[nearest]
-        parts.append((weights.astype(np.float32), nearest, np.broadcast_to(own[:, None], nearest.shape)))
-        after(start + len(nearest))
+    with ThreadPoolExecutor(backend.thread_count()) as pool:
+        systems = likeness.held(pool) if likeness.is_cheaper_held(count) else likeness
+        starts = range(0, data.n_items, BLOCK)
+        for start, (nearest, solved) in zip(
+            starts, pool.map(lambda start: _block(systems, start, count), starts), strict=True
+        ):
+            own = np.arange(start, start + len(nearest))[:, None]
+            weights = solved * likeness.scales[own] / likeness.scales[nearest]
+            parts.append((weights.astype(np.float32), nearest, np.broadcast_to(own, nearest.shape)))
+            after(start + len(nearest))
     found, rows, columns = (np.concatenate([part.ravel() for part in side]) for side in zip(*parts, strict=True))
     return in_rows(found, rows, columns, data.n_items)
 
@@ -60,11 +66,25 @@ def in_rows(values: Singles, rows: NDArray[Any], columns: NDArray[Any], n_items:
     return weights
 
 
+class Systems(Protocol):
+    """S, as its rows' largest entries and its squares among few items."""
+
+    def nearest(self, start: int, count: int) -> Lists:
+        """Return the `count` items most like each item of a block, and their S, in descending order."""
+        ...
+
+    def among(self, items: NDArray[np.int64]) -> Singles:
+        """Return S of the items of each list with each other, (B, k) to (B, k, k); any diagonal."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Likeness:
     """S = Y Yᵀ off a diagonal of 1, with rows y_i = r_i / s_i and s_i = √(r_i·r_i + λ)."""
 
     scaled: sparse.csr_array  # Y, (N, M)
+    by_user: sparse.csr_array  # Yᵀ
+    rows: CSR  # Y, for kernels
     scales: NDArray[np.float64]  # s, (N,)
 
     @classmethod
@@ -73,55 +93,66 @@ class Likeness:
         by_item = data.by_item.to_scipy().astype(np.float64)
         scales = np.sqrt(by_item.multiply(by_item).sum(axis=1) + regularization)
         by_item.data /= np.repeat(scales, np.diff(by_item.indptr))
-        return cls(by_item.astype(np.float32), scales)
+        scaled = by_item.astype(np.float32)
+        rows = CSR(data.by_item.indptr, data.by_item.indices, scaled.data, scaled.shape[1])
+        return cls(scaled, scaled.T.tocsr(), rows, scales)
 
-    @cached_property
-    def whole(self) -> Singles | None:
-        """S, (N, N), where half of the free memory holds it."""
-        n, free = self.scaled.shape[0], available_memory()
-        if free is None or 4 * n**2 > free / 2:
-            return None
+    def is_cheaper_held(self, count: int) -> bool:
+        """Whether N² numbers are fewer than the products of the N squares, and half of the free memory holds them."""
+        n, free = self.rows.n_rows, available_memory()
+        return free is not None and 4 * n**2 <= free / 2 and CELL * n**2 <= self.rows.nnz * count**2
+
+    def held(self, pool: ThreadPoolExecutor) -> Held:
+        """Compute all of S."""
+        n = self.rows.n_rows
         matrix = np.empty((n, n), dtype=np.float32)
-        for start, products in self._products():
-            matrix[start : start + BLOCK] = products.toarray()
+
+        def fill(start: int) -> None:
+            self.products(start).toarray(out=matrix[start : start + BLOCK])
+
+        list(pool.map(fill, range(0, n, BLOCK)))
         np.fill_diagonal(matrix, 0.0)
-        return matrix
+        return Held(matrix)
 
-    def _products(self) -> Iterator[tuple[int, sparse.csr_array]]:
-        """Yield rows of S, block after block."""
-        by_user = self.scaled.T.tocsr()
-        for start in range(0, self.scaled.shape[0], BLOCK):
-            yield start, self.scaled[start : start + BLOCK] @ by_user
+    def products(self, start: int) -> sparse.csr_array:
+        """Return rows of S, those of a block."""
+        return self.scaled[start : start + BLOCK] @ self.by_user
 
-    def nearest(self, count: int) -> Iterator[tuple[int, NDArray[np.int64], Singles]]:
-        """Yield the first item of a block, the `count` items most like each of the block, and their S."""
-        if self.whole is not None:
-            for start in range(0, len(self.whole), BLOCK):
-                yield start, *top_k_scores(self.whole[start : start + BLOCK], count)
-            return
-        for start, products in self._products():
-            best_of = _of_entries if is_thin(products) else _of_cells
-            yield start, *best_of(products, start, count)
+    def nearest(self, start: int, count: int) -> Lists:
+        """See `Systems`."""
+        products = self.products(start)
+        best_of = _of_entries if is_thin(products) else _of_cells
+        return best_of(products, start, count)
 
     def among(self, items: NDArray[np.int64]) -> Singles:
-        """Return S of these items with each other, for LAPACK to write over."""
-        if self.whole is not None:
-            square: Singles = self.whole[np.ix_(items, items)]
-        else:
-            rows = self.scaled[items]
-            square = (rows @ rows.T).toarray()
-        np.fill_diagonal(square, 1.0 + len(items) * ROUNDING)
-        return square
+        """See `Systems`."""
+        return pair_products(self.rows, items, num_threads=1)
 
 
-def _of_cells(products: sparse.csr_array, start: int, count: int) -> tuple[NDArray[np.int64], Singles]:
+@dataclass(frozen=True, eq=False)
+class Held:
+    """All of S, with zeros on the diagonal."""
+
+    matrix: Singles
+
+    def nearest(self, start: int, count: int) -> Lists:
+        """See `Systems`."""
+        return top_k_scores(self.matrix[start : start + BLOCK], count, num_threads=1)
+
+    def among(self, items: NDArray[np.int64]) -> Singles:
+        """See `Systems`."""
+        squares: Singles = self.matrix[items[:, :, None], items[:, None, :]]
+        return squares
+
+
+def _of_cells(products: sparse.csr_array, start: int, count: int) -> Lists:
     cells = products.toarray()
     own = np.arange(len(cells))
     cells[own, start + own] = 0.0
-    return top_k_scores(cells, count)
+    return top_k_scores(cells, count, num_threads=1)
 
 
-def _of_entries(products: sparse.csr_array, start: int, count: int) -> tuple[NDArray[np.int64], Singles]:
+def _of_entries(products: sparse.csr_array, start: int, count: int) -> Lists:
     """The same, of entries alone; where there are fewer than `count`, item 0 with S = 0."""
     products.sort_indices()
     rows, columns = products.tocoo().coords
@@ -134,24 +165,27 @@ def _of_entries(products: sparse.csr_array, start: int, count: int) -> tuple[NDA
     return nearest, likeness
 
 
-def _in_threads(likeness: Likeness, nearest: NDArray[np.int64], values: Singles) -> Singles:
-    """Solve S_CC x = S_Cj for every row of `nearest`; x is 0 where S_Cj is not positive."""
+def _block(systems: Systems, start: int, count: int) -> Lists:
+    """Return the nearest items of a block and x with S_CC x = S_Cj; x is 0 where S_Cj is not positive."""
+    nearest, values = systems.nearest(start, count)
     solved = np.zeros_like(values)
-
-    def solve(row: int) -> None:
-        like = values[row] > 0
-        items = nearest[row, like]
-        if len(items):
-            # The transpose of a symmetric matrix by rows is one by columns, which LAPACK takes without a copy.
-            _, x, failed = lapack.sposv(likeness.among(items).T, values[row, like], overwrite_a=1)
-            solved[row, like] = x if not failed else _carefully(likeness, items, values[row, like])
-
-    with ThreadPoolExecutor(backend.thread_count()) as pool:
-        list(pool.map(solve, range(len(nearest))))
-    return solved
+    step = max(1, SYSTEM_CELLS // count**2)
+    for first in range(0, len(nearest), step):
+        part = slice(first, first + step)
+        for row, square in enumerate(systems.among(nearest[part]), first):
+            like = np.count_nonzero(values[row] > 0)  # the first ones
+            solved[row, :like] = _solution(square[:like, :like], values[row, :like])
+    return nearest, solved
 
 
-def _carefully(likeness: Likeness, items: NDArray[np.int64], values: Singles) -> Singles:
-    """The solution of least norm, where rounding leaves S_CC without an inverse."""
-    x: NDArray[np.float64] = np.linalg.lstsq(likeness.among(items).astype(np.float64), values.astype(np.float64))[0]
-    return x.astype(np.float32)
+def _solution(square: Singles, values: Singles) -> Singles:
+    """Solve S_CC x = S_Cj; the solution of least norm where rounding leaves S_CC without an inverse."""
+    if not len(values):
+        return values
+    np.fill_diagonal(square, 1.0 + len(values) * ROUNDING)
+    # The transpose of a symmetric matrix by rows is one by columns, which LAPACK takes without a copy of it.
+    _, x, failed = lapack.sposv(square.T, values)
+    if failed:
+        x = np.linalg.lstsq(square.astype(np.float64), values.astype(np.float64))[0].astype(np.float32)
+    solution: Singles = x
+    return solution

@@ -34,12 +34,12 @@ def ease_seconds(data: Interactions, judged: int, *, device: Any) -> float:
 
 
 def local_ease_seconds(data: Interactions, neighbours: int, *, device: Any) -> float:
-    """Return N k³ operations, the products of the items that a user has, and looking k² numbers up for each item."""
+    """Return N k³ operations, the products of the items that a user has, k² of them for each item, and N² cells."""
     if uses_cuda(device):
         return float(data.n_items * neighbours**3 / CUDA_RATE)
     pairs = float(np.square(data.by_user.row_lengths, dtype=np.float64).sum())
     lookups = 4e-9 * data.n_items * neighbours**2
-    return float(data.n_items * neighbours**3 / product_rate() + 1e-8 * pairs + lookups + 6e-9 * data.n_items**2)
+    return float(data.n_items * neighbours**3 / product_rate() + 1e-8 * pairs + lookups + 3e-9 * data.n_items**2)
 
 
 def ease_costs(data: Interactions, neighbours: Iterable[int], judged: int, *, device: Any) -> dict[int | None, float]:
