@@ -8,7 +8,7 @@
 # make pages                    write the pages of docs that are made from records; NAME=claims: one of them
 # make docs                     the site, in build/site; warnings are errors, links are checked
 # make wheel                    dist/*.whl and dist/*.tar.gz
-# make smoke                    wheel and source installed and tried in an empty venv of every Python there is
+# make smoke                    wheel and source installed in an empty venv of every Python there is, and the README's lines run
 # make follow COMMITS="a b"     speed, memory and quality of commits, small sizes
 # make imports                  draw docs/architecture/imports.svg (needs graphviz)
 # More options: make claims ARGS="--json claims.json"
@@ -60,7 +60,7 @@ wheel:
 	.ci/wheels
 
 smoke: $(VENV)/.test wheel
-	$(BIN)/python -m research.bench first-steps dist $(ARGS)
+	$(BIN)/python -m research.bench first-steps dist --sdist $(ARGS)
 
 follow: $(VENV)/.test
 	$(BIN)/python -m research.bench commits $(COMMITS) --json research/records/bench/commits.json $(ARGS)
