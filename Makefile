@@ -7,8 +7,9 @@
 # make sanitize MINUTES=2        native kernels under ASan, UBSan and TSan: their tests and their attack
 # make pages                    write the pages of docs that are made from records; NAME=claims: one of them
 # make docs                     the site, in build/site; warnings are errors, links are checked
+# make look                     pages of the site in Chromium, two widths, light and dark: none too wide; pictures in build/looks
 # make wheel                    dist/*.whl and dist/*.tar.gz
-# make smoke                    wheel and source installed and tried in an empty venv of every Python there is
+# make smoke                    wheel and source installed in an empty venv of every Python there is, and the README's lines run
 # make follow COMMITS="a b"     speed, memory and quality of commits, small sizes
 # make imports                  draw docs/architecture/imports.svg (needs graphviz)
 # More options: make claims ARGS="--json claims.json"
@@ -24,7 +25,7 @@ ifneq ($(wildcard ../shared/data),)
 export TAYLORANK_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: run test lint claims bench reproduce pages attack sanitize docs wheel smoke follow imports clean
+.PHONY: run test lint claims bench reproduce pages attack sanitize docs look wheel smoke follow imports clean
 run: $(VENV)/.run
 	$(BIN)/taylorank --version
 	$(BIN)/taylorank run
@@ -56,11 +57,14 @@ docs: $(VENV)/.docs
 	$(BIN)/python docs/_extensions/check_links.py build/site
 	$(BIN)/python docs/_extensions/check_reference.py build/site
 
+look: docs
+	$(BIN)/python docs/_extensions/look.py build/site build/looks
+
 wheel:
 	.ci/wheels
 
 smoke: $(VENV)/.test wheel
-	$(BIN)/python -m research.bench first-steps dist $(ARGS)
+	$(BIN)/python -m research.bench first-steps dist --sdist $(ARGS)
 
 follow: $(VENV)/.test
 	$(BIN)/python -m research.bench commits $(COMMITS) --json research/records/bench/commits.json $(ARGS)

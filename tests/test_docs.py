@@ -6,6 +6,7 @@ import inspect
 import re
 import shlex
 import textwrap
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,8 @@ def run(code: str, where: str, names: dict[str, Any]) -> None:
 
 def pieces(path: Path) -> list[tuple[str, str]]:
     """Return (language, code) of every fence of a page."""
-    return [(language, code) for language, code in FENCE.findall(path.read_text(encoding="utf-8"))]
+    text = path.read_text(encoding="utf-8").replace("<!-- about -->\n```text", "```about")
+    return [(language, code) for language, code in FENCE.findall(text)]
 
 
 RUN = [path for path in PAGES if any(kind == "python" for kind, _ in pieces(path)) and name_of(path) not in ELSEWHERE]
@@ -117,8 +119,15 @@ def test_python_runs_and_prints_what_is_shown(path, log, capsys):
         if language == "python":
             run(small(code), name_of(path), names)
             shown = capsys.readouterr().out
+        elif language == "about" and shown:
+            assert first_words(code) <= first_words(shown), f"{name_of(path)} shows another output"
         elif language == "text" and shown:
             assert code == shown, f"{name_of(path)} shows another output"
+
+
+def first_words(text: str) -> set[str]:
+    """What each line of an output begins with, whose numbers are of one machine."""
+    return {re.sub(r"[\d.,]+", "#", line.split()[0]) for line in text.splitlines() if line.strip()}
 
 
 def small(code: str) -> str:
@@ -152,6 +161,51 @@ def test_commands_are_understood(line):
 
     words = shlex.split(re.split(r" >>? ", line.replace("\\\n", " "))[0], comments=True)[1:]
     app.parse_args(words, exit_on_error=False, print_error=False)
+
+
+LINES = [
+    line
+    for path in [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "research").rglob("*.md")]
+    for line in re.findall(r"^ {4}((?:python -m research\.|make )(?:.*\\\n)*.*)$", indented(path), re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line.startswith("python") and "…" not in line])
+def test_commands_of_the_laboratory_are_understood(line):
+    """Every module and option of the commands that made the numbers is there."""
+    module, *words = shlex.split(line.replace("\\\n", " "), comments=True)[2:]
+    if module == "research.bench":
+        from research.bench.command import app
+
+        _, given, _ = app.meta.parse_args(words, exit_on_error=False, print_error=False)
+        words = list(given.args)
+    else:
+        app = import_module(f"{module}.__main__").app
+    app.parse_args(words, exit_on_error=False, print_error=False)
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line.startswith("make")])
+def test_targets_of_make_are_there(line):
+    rules = set(re.findall(r"^([a-z][\w ]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert line.split()[1] in {name for rule in rules for name in rule.split()}
+
+
+INLINE = re.findall(
+    r"`taylorank ([a-z][\w-]*)([^`…]*)`",
+    "\n".join(path.read_text(encoding="utf-8") for path in [*PAGES, ROOT / "README.md"]),
+)
+
+
+def test_commands_within_sentences_name_what_there_is():
+    from taylorank.cli.app import app
+
+    assert len(INLINE) > 20
+    for name, rest in INLINE:
+        words = [word for word in rest.split() if re.fullmatch(r"[a-z]+", word)]
+        here = app[name][words[0]] if name == "datasets" and words else app[name]
+        options = {option for argument in here.assemble_argument_collection() for option in argument.names}
+        for option in re.findall(r"--[\w-]+", rest):
+            assert option in options | {"--help"}, f"taylorank {name}{rest}"
 
 
 def test_the_commands_of_the_first_tutorial_run(log, tmp_path, capsys):

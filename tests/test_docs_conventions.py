@@ -31,8 +31,14 @@ def test_python_blocks_run_one_after_the_other(page, capsys):
 
 def test_the_commands_of_the_page_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd.txt").write_text(
+        "".join(f"{u} {u % 7} {u % 5 + 7} {u % 3 + 12} {u % 2 + 15}\n" for u in range(40))
+    )
     tr.planted(80, 40, interactions=1500, random_state=1).to_frame().write_csv("ratings.csv")
     block = re.search(r"```sh\n(taylorank split.*?)```", (DOCS / "cli.md").read_text(), re.DOTALL)
+    for line in block[1].strip().splitlines():
+        assert run(*shlex.split(line)[1:]) == 0, line
+    block = re.search(r"```sh\n(taylorank tune.*?)```", (DOCS / "cli.md").read_text(), re.DOTALL)
     for line in block[1].strip().splitlines():
         assert run(*shlex.split(line)[1:]) == 0, line
     assert len(tr.load("newer.tr").users) == 80

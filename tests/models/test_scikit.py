@@ -140,17 +140,14 @@ def test_an_unfitted_model_raises_what_both_libraries_catch():
     assert tr.RG2(2).fit(X).n_features_in_ == 50
 
 
-class FromDense(tr.RG2):
-    """RG2 for scikit-learn's checks, which know only dense arrays: values are made ≥ 0 and the matrix sparse."""
+class FromDense:
+    """Models for scikit-learn's checks, which know only dense arrays: values are made ≥ 0 and the matrix sparse."""
 
     def fit(self, X, y=None):
         return super().fit(self._sparse(X))
 
     def predict(self, X):
         return super().predict(self._sparse(X), n=1)[:, 0]
-
-    def partial_fit(self, X, y=None):
-        return super().partial_fit(self._sparse(X)) if "train_" in vars(self) else self.fit(X)
 
     def score(self, X, y=None):
         return super().score(self._sparse(X))
@@ -164,16 +161,47 @@ class FromDense(tr.RG2):
         return tags
 
 
-# Check → why it does not apply.
-EXPECTED = {
-    "check_dict_unchanged": "what ranks is made at the first prediction and kept",
-    "check_n_features_in_after_fitting": "partial_fit takes new items, so more columns",
-}
+class Updated(FromDense):
+    def partial_fit(self, X, y=None):
+        return super().partial_fit(self._sparse(X)) if "train_" in vars(self) else self.fit(X)
+
+
+class DenseRG2(Updated, tr.RG2):
+    pass
+
+
+class DenseIALS(Updated, tr.IALS):
+    pass
+
+
+class DenseEASE(FromDense, tr.EASE):
+    pass
+
+
+class DenseItemKNN(FromDense, tr.ItemKNN):
+    pass
+
+
+class DensePopularity(FromDense, tr.Popularity):
+    pass
+
+
+KEPT = {"check_dict_unchanged": "what ranks is made at the first prediction and kept"}
+NEW_ITEMS = {"check_n_features_in_after_fitting": "partial_fit takes new items, so more columns"}
+# Model → check → why it does not apply.
+EXPECTED = [
+    (DenseRG2(factors=1), KEPT | NEW_ITEMS),
+    (DenseIALS(factors=1, iterations=2), KEPT | NEW_ITEMS),
+    (DenseEASE(), KEPT),
+    (DenseItemKNN(), KEPT),
+    (DensePopularity(), KEPT),
+]
 
 
 @pytest.mark.filterwarnings("ignore")  # it converts matrices of every format, and FromDense has no base class of theirs
-def test_the_checks_of_scikit_learn_that_apply_pass():
-    found = estimator_checks.check_estimator(FromDense(factors=1), on_skip=None, on_fail=None)
+@pytest.mark.parametrize(("model", "expected"), EXPECTED, ids=lambda one: getattr(type(one), "__name__", ""))
+def test_the_checks_of_scikit_learn_that_apply_pass(model, expected):
+    found = estimator_checks.check_estimator(model, on_skip=None, on_fail=None)
     failed = {one["check_name"]: str(one["exception"]) for one in found if one["status"] == "failed"}
-    assert failed.keys() == EXPECTED.keys(), failed
+    assert failed.keys() == expected.keys(), failed
     assert sum(one["status"] == "passed" for one in found) >= 35

@@ -1,15 +1,16 @@
 """How long from nothing to recommendations on one's own csv? And does every wheel work?
 
 For every Python from 3.11 on that is here (`.ci/pythons`): an empty venv, the wheel that suits it from a folder (and
-with `--sdist` the source, which is compiled), then what the README shows: a csv of 100,000 rows read, cleaned, split,
-fitted, evaluated, recommended from, saved and loaded, in Python and by the command line. torch is not installed.
+with `--sdist` the source, which is compiled), then the README's own lines, on a csv of 100,000 rows: `taylorank fit`
+with its minute, and lists for everybody. Then the same csv in Python. torch is not installed.
 
-    make wheel && python -m research.bench first-steps --json research/records/bench/first_steps.json
+    make smoke ARGS="--json research/records/bench/first_steps.json"
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ from taylorank.errors import DataError
 from taylorank.machine import describe_machine
 
 STEPS = Path(__file__).with_name("first_steps_script.txt")
+README_LINE = re.compile(r"^ {4}(taylorank .*?)\s*(?:#.*)?$", re.MULTILINE)
+QUICK = ("--seconds 60", "--seconds 5")
 MOST_SECONDS = 120.0
 STABLE = (3, 12)  # from here on one wheel serves all
 
@@ -32,11 +35,18 @@ def run(folder: str = "dist", /, *, rows: int = 100_000, sdist: bool = False, qu
     if not wheels:
         raise DataError(f"{folder} holds no wheel", "run make wheel")
     tried = [
-        first_steps(python, file, rows=2_000 if quick else rows)
+        first_steps(python, file, rows=10_000 if quick else rows, lines=readme_lines(quick=quick))
         for python in pythons()[: 1 if quick else None]
         for file in [wheel_for(python, wheels), *(sources if sdist else [])]
     ]
-    return {"benchmark": "first-steps", "rows": rows, "machine": describe_machine(), "tried": tried}
+    lines = readme_lines(quick=quick)
+    return {"benchmark": "first-steps", "rows": rows, "lines": lines, "machine": describe_machine(), "tried": tried}
+
+
+def readme_lines(*, quick: bool = False) -> list[str]:
+    """Return the commands that the README begins with; `quick`: with less time for the search."""
+    lines = README_LINE.findall((HERE.root / "README.md").read_text(encoding="utf-8"))
+    return [line.replace(*QUICK) if quick else line for line in lines]
 
 
 def pythons() -> list[str]:
@@ -61,8 +71,8 @@ def wheel_for(python: str, wheels: list[Path]) -> Path:
     return fitting[0]
 
 
-def first_steps(python: str, file: Path, *, rows: int) -> dict[str, Any]:
-    """Install a file into an empty venv and run the steps there; return the seconds of each."""
+def first_steps(python: str, file: Path, *, rows: int, lines: list[str]) -> dict[str, Any]:
+    """Install a file into an empty venv and run the README's lines and the steps there; return the seconds of each."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         subprocess.run([python, "-m", "venv", f"{folder}/venv"], check=True)
@@ -72,7 +82,7 @@ def first_steps(python: str, file: Path, *, rows: int) -> dict[str, Any]:
             [*pip, "--constraint", HERE.root / "constraints.txt", file.resolve()], check=True, stderr=sys.stderr
         )
         installed = time.perf_counter()
-        command = [f"{folder}/venv/bin/python", "-c", STEPS.read_text(encoding="utf-8"), str(rows)]
+        command = [f"{folder}/venv/bin/python", "-c", STEPS.read_text(encoding="utf-8"), str(rows), json.dumps(lines)]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode:
             raise DataError(

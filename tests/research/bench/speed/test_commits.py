@@ -63,3 +63,10 @@ def test_the_wheel_that_suits_a_python(tmp_path, monkeypatch):
         first_steps.wheel_for("python", wheels[1:])
     with pytest.raises(DataError, match="holds no wheel"):
         first_steps.run(str(tmp_path))
+
+
+def test_the_first_steps_are_the_lines_of_the_readme():
+    fit, recommend = first_steps.readme_lines()
+    assert fit == "taylorank fit ratings.csv --seconds 60 --out model.tr"
+    assert recommend.endswith("--out lists.csv")
+    assert first_steps.readme_lines(quick=True)[0] == fit.replace("60", "5")
