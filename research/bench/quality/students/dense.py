@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from research.bench.quality.students.search import Ranges, Search, Settings
+from research.bench.quality.students.search import TEACHER, Ranges, Search, Settings
 from research.bench.quality.students.sets import Parts
 from research.bench.quality.students.stages import WIDE, Job, Row, told
-from taylorank.models import EASE
+from taylorank.models import EASE, Distilled
 from taylorank.ranking import evaluate
 
 METRIC = "ndcg@10"
@@ -50,7 +50,8 @@ def dense(job: Job, keep: Callable[[Row], object]) -> Row:
     """
     parts = job.parts()
     search = job.search(parts, lambda row: None, ranges=_sized(TOGETHER, job), seconds=job.seconds)
-    rows: list[Row] = [row for row in (job.earlier or {}).get("rows", []) if _is_one_change(row)]
+    earlier = job.earlier or {}
+    rows: list[Row] = [row for row in earlier.get("rows", []) if _is_possible(row)]
     if rows:
         search.teachers = [{**rows[0]["settings"], "value": rows[0]["value"]}]
     else:
@@ -67,6 +68,11 @@ def dense(job: Job, keep: Callable[[Row], object]) -> Row:
     starts = [{**base, **_best_changes(rows, search)}]
     found: Row = {"rows": rows}
     for width in (4,) if job.quick else (64, 256):
+        known = next((row for row in rows if len(row.get("change", ())) > 1 and row["factors"] == width), None)
+        if known is not None:
+            found[f"together {width}"] = earlier[f"together {width}"]
+            starts.append(known["change"])
+            continue
         found[f"together {width}"] = _together(search, starts, width, parts)
         rows.append(found[f"together {width}"].pop("row"))
         starts.append(rows[-1]["change"])
@@ -97,17 +103,18 @@ def _best_changes(rows: list[Row], search: Search) -> Settings:
     return {name: value for name, (_, value) in best.items()}
 
 
-def _is_one_change(row: Row) -> bool:
-    """Whether a row is no student, or one with one change, of what students still have."""
-    change = row.get("change", {})
-    return len(change) < 2 and set(change) <= set(CHANGES)
+def _is_possible(row: Row) -> bool:
+    """Whether a row is no student, or one of parameters that students still have."""
+    known = Distilled().get_params(deep=False)
+    return all(name in known or name.startswith(TEACHER) for name in row.get("change", ()))
 
 
 def _variants(job: Job) -> list[tuple[Settings, int]]:
     if job.quick:
         return [({}, 4), ({}, 8)]
     single = [({name: value}, 64) for name, values in CHANGES.items() for value in values]
-    return [({}, 64), *[({}, width) for width in WIDTHS], *single]
+    wider = [({"sharpness": value}, 256) for value in CHANGES["sharpness"][1:]]
+    return [({}, 64), *[({}, width) for width in WIDTHS], *wider, *single]
 
 
 def _sized(ranges: Ranges, job: Job) -> Ranges:

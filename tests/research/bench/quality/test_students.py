@@ -95,6 +95,22 @@ def test_every_stage_runs_and_is_kept(stage, tmp_path):
     assert json.loads(before)["parts"] == json.loads(file.read_text())["parts"]
 
 
+def test_dense_goes_on_from_what_is_measured_and_drops_what_students_lack(tmp_path):
+    file, how = tmp_path / "one.json", {"stages": "dense", "quick": True, "device": "cpu"}
+    key, first = next(iter(run(**how, file=file)["parts"].items()))
+    gone = {"model": "student", "factors": 4, "change": {"mix": 0.1}, "value": 1.0, "ndcg@10": 1.0}
+    marked = [{**row, "fit_s": -1.0} for row in first["rows"] if row.get("change") == {}][:1]
+    others = [row for row in first["rows"] if row["model"] != "student"]
+    record = json.loads(file.read_text())
+    record["parts"][key]["rows"] = [*others, *marked, gone]
+    file.write_text(json.dumps(record))
+    rows = run(**how, file=file, more=True)["parts"][key]["rows"]
+    assert rows[: len(others)] == others
+    assert [row["fit_s"] for row in rows if row.get("change") == {} and row["factors"] == 4] == [-1.0]
+    assert [row["factors"] for row in rows if row.get("change") == {}] == [4, 8]
+    assert gone not in rows
+
+
 def test_further_students_take_what_public_chose(tmp_path):
     (tmp_path / "known").mkdir()
     public = run(stages="public", quick=True, device="cpu", file=tmp_path / "known" / "public.json")
