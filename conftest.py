@@ -1,8 +1,11 @@
-"""Where the real data are, and which doctests are left out."""
+"""Where the real data are, which doctests are left out, and that tests of Spark share one process."""
 
 import os
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 BESIDE = Path(__file__).resolve().parent.parent / "shared" / "data"
 if "TAYLORANK_DATA" not in os.environ and BESIDE.is_dir():
@@ -11,3 +14,23 @@ if "TAYLORANK_DATA" not in os.environ and BESIDE.is_dir():
 # Doctests of what needs torch, where there is none.
 NEEDS_TORCH = ("losses", "samplers", "backbones", "training")
 collect_ignore_glob = [] if find_spec("torch") else [f"src/taylorank/{package}/*" for package in NEEDS_TORCH]
+
+
+ONE_PROCESS = "tests/spark/"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give all tests of Spark to one process, for one session of it; any other test to whichever process is free.
+
+    The marks of `--dist loadgroup` do not reach xdist 3.8 from pytest 9.2, where it can no longer rename tests.
+    """
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneSession(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return ONE_PROCESS if nodeid.startswith(ONE_PROCESS) else nodeid
+
+    return OneSession(config, log)

@@ -1,4 +1,4 @@
-"""One Spark session for all tests, in one process; without Java or pyspark they are skipped."""
+"""One Spark session for all tests, in one process (see conftest.py above); without Java or pyspark they are skipped."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from spark_here import require_spark
+from spark_here import QUICK_JAVA, require_spark
 
 HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spark's own warnings are not ours; one process runs all of these tests."""
+    """Spark's own warnings are not ours."""
     for item in items:
         if HERE in Path(item.fspath).parents:
-            item.add_marker(pytest.mark.xdist_group("spark"))
             item.add_marker(pytest.mark.filterwarnings("ignore"))
 
 
@@ -34,6 +33,8 @@ def spark() -> Iterator[Any]:
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": QUICK_JAVA,
+        "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than these small jobs
         "spark.driver.host": "127.0.0.1",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "America/New_York",

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 
 import pytest
 
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for a session of a minute
+
 
 def require_spark() -> None:
     """Skip where Spark cannot run."""

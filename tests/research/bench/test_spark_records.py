@@ -118,8 +118,10 @@ def test_the_cost_model_finds_the_rates_and_sees_what_is_not_linear(record):
     assert record["model"]["fit"] == {"fixed": 2.0, "per_million": 3.0, "largest_error": 0.0}
     bent = [point | {"fit_s": point["millions"] ** 2} for point in record["points"]]
     assert spark_scale.fitted(bent)["fit"]["largest_error"] > 0.2
-    small, large = (spark_scale.projected(record, size, 1e7, 1e6, 4) for size in (1e9, 2e9))
+    small, large = (spark_scale.projected(record, size, 1e6, 4) for size in (1e9, 2e9))
     assert small["hours"] < large["hours"] < 2 * small["hours"]
+    fitted = record["model"]["memory"]["per_million"] * 1000 / 4  # MB more for each machine of four
+    assert large["memory_gb"] - small["memory_gb"] == pytest.approx(fitted / 1e3)
 
 
 def test_the_page_has_what_was_measured_and_marks_what_was_not(record, tmp_path):
@@ -132,7 +134,7 @@ def test_the_page_has_what_was_measured_and_marks_what_was_not(record, tmp_path)
     file.write_text(json.dumps(record))
     assert write("spark", places)
     text = page.read_text()
-    assert "Linear within 20 %: kept" in text
+    assert "Linear within 20 %: kept by reading, a pass, users, peak memory, bytes shuffled, the fit." in text
     assert "| 10.0 M | 10 | 32.0 |" in text
     assert "Nothing in the next table was measured" in text
     assert "| 100 billion |" in text
