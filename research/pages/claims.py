@@ -138,7 +138,8 @@ def _section(claim: Record) -> str:
     ]
     if claim["correction"] and claim["verdict"] in (CORRECTED, FAILS):
         lines += ["", f"*Instead:* {claim['correction']}"]
-    lines += ["", f"*How:* {claim['method']} {_change(claim)}"]
+    lines += ["", '<details class="more"><summary>How, and what would change it</summary>', ""]
+    lines += [claim["method"], "", _change(claim), "", "</details>"]
     if has_figure(claim):
         lines += ["", f"![{claim['figure']['title']}]({claim['id']}.svg)"]
     if claim["numbers"]:
