@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from taylorank.checks import typed
 from taylorank.errors import ParameterError
 from taylorank.kernels.thread_limit import on_own_threads
 from taylorank.models.recommender import Lists, MixinBase
@@ -44,6 +45,7 @@ class FactorModel(MixinBase):
         return vectors.export()
 
     @on_own_threads
+    @typed
     def similar_items(self, items: Sequence[Any], n: int = 10) -> Lists:
         """Return ids and cosines of the n items nearest to each of `items`, itself left out.
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from taylorank.checks import typed
 from taylorank.data import Interactions
 from taylorank.data.units import in_units
 from taylorank.kernels import top_k_scores
@@ -50,6 +51,7 @@ class ItemWeights(MixinBase):
         """What scores rows of histories in place of a product on the CPU, if anything does."""
         return None
 
+    @typed
     def similar_items(self, items: Sequence[Any], n: int = 10) -> Lists:
         """Return ids and weights W_ij > 0 of the n items j with the largest, itself left out."""
         return similar_items(self, items, n)
@@ -97,6 +99,7 @@ class ItemKNN(ItemWeights, Recommender):
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
     @narrated_fit
+    @typed
     def fit(
         self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
     ) -> Self:
