@@ -28,15 +28,17 @@ from taylorank.registry import MODELS
 
 ROOT = Path(__file__).resolve().parents[2]
 FACTORS = (3, 16, 64, 96, 160)
-TORCH = ("neural",)  # whose sums depend on its number of threads
 SECONDS = 50.0
 
 
 def attack(seed: int, folder: Path) -> str:
     """Do one piece of work twice."""
     rng = np.random.default_rng(seed)
-    if rng.random() < 0.6:
-        return _levels(rng)
+    way = rng.random()
+    if way < 0.6:
+        return _levels(rng) if way < 0.4 else _pieces(rng)
+    if way < 0.65:
+        return _twice_on_gpu(seed)
     here, there = digest(seed), _elsewhere(seed)
     if here != there:
         raise Difference(f"{describe(seed)}: {here[:12]} here, {there[:12]} with {_surroundings(seed)}")
@@ -50,6 +52,14 @@ def digest(seed: int) -> str:
     if rng.random() < 0.3:
         return _digest_of_reading(rng)
     data, model = _data(rng), _model(rng)
+    if isinstance(model, tr.Neural):  # whose sums depend on the number of threads of torch, and on nothing else
+        import torch
+
+        torch.set_num_threads(1)
+    return _digest_of(model, data)
+
+
+def _digest_of(model: Any, data: Any) -> str:
     ids, scores = model.fit(data).recommend(data.user_ids[:50], n=7)
     measured = tr.evaluate(model, data, k=5, seen=None)
     parts = [getattr(model, side, None) for side in ("user_factors", "item_factors")]
@@ -72,9 +82,10 @@ def _data(rng: np.random.Generator) -> Any:
 
 
 def _model(rng: np.random.Generator) -> Any:
-    kind = MODELS[str(rng.choice([name for name in MODELS if name not in TORCH]))]
+    kind = MODELS[str(rng.choice(list(MODELS)))]
     known = inspect.signature(kind).parameters
     given: dict[str, Any] = {"factors": int(rng.choice(FACTORS)), "iterations": 2, "steps": 5, "batch_size": 128}
+    given["epochs"] = 2
     if "teacher" in known:
         given["teacher"] = tr.RG2(factors=16)
     if rng.random() < 0.5:
@@ -150,8 +161,42 @@ def _levels(rng: np.random.Generator) -> str:
     return "result"
 
 
-def _lists(users: Any, items: Any, level: str, threads: int) -> bytes:
+def _pieces(rng: np.random.Generator) -> str:
+    """The native kernels in pieces of any size: the same bits."""
+    if backend.native is None:
+        return "refused"
+    (indptr, indices, columns), width = sparse_rows(rng), int(rng.choice(WIDTHS))
+    level = str(rng.choice(backend.native.simd_levels()))
+    items, users = numbers(rng, (columns, width)), numbers(rng, (len(indptr) - 1, width))
+    found = set()
+    for size in (0, *rng.integers(1, 60, 3).tolist()):
+        out, of_pairs = np.empty_like(users), np.empty(len(indices), dtype=np.float32)
+        backend.native.gather_sum(indptr, indices, items, None, out, level, 2, chunk_items=size, band_rows=size)
+        backend.native.nonzero_scores(indptr, indices, users, items, of_pairs, level, 2, chunk_items=size)
+        found.add(out.tobytes() + of_pairs.tobytes() + _lists(users, items, level, 2, tile_users=size))
+    if len(found) > 1:
+        raise Difference(f"pieces differ: {users.shape} and {items.shape} at {level}")
+    return "result"
+
+
+def _twice_on_gpu(seed: int) -> str:
+    """A fit on a GPU, done again: the same bits; skipped where there is none."""
+    import torch
+
+    rng = np.random.default_rng([seed, 1])
+    data, model = _data(rng), _model(rng)
+    if not torch.cuda.is_available() or "device" not in inspect.signature(type(model)).parameters:
+        return "skipped"
+    first, again = (_digest_of(model.set_params(device="cuda"), data) for _ in range(2))
+    if first != again:
+        raise Difference(f"{model!r} gives other bits when it is fitted to a GPU again")
+    return "result"
+
+
+def _lists(users: Any, items: Any, level: str, threads: int, tile_users: int = 0) -> bytes:
     ids, scores = np.empty((len(users), 4), dtype=np.int64), np.empty((len(users), 4), dtype=np.float32)
     panels = backend.native.ItemPanels(items, None, level, threads)  # type: ignore[union-attr]
-    backend.native.top_k(users, panels, None, None, None, None, None, ids, scores, threads)  # type: ignore[union-attr]
+    backend.native.top_k(  # type: ignore[union-attr]
+        users, panels, None, None, None, None, None, ids, scores, threads, tile_users=tile_users
+    )
     return ids.tobytes() + scores.tobytes()

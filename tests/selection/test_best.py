@@ -389,7 +389,7 @@ def test_nothing_to_hold_back_is_said(capsys):
     ("how", "words"),
     [
         ({"seconds": 0}, "seconds=0 is not a time"),
-        ({"seconds": "long"}, "seconds='long' is not a time"),
+        ({"seconds": "long"}, "seconds='long' is not a number"),
         ({"metric": "ndcg"}, "has no cutoff"),
         ({"metric": "fame@10"}, "no metric is called"),
         ({"hold_out": "first"}, "hold_out='first' is unknown"),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from taylorank.checks import typed
 from taylorank.data.csr import CSR, Weights, freeze, indptr_of
 from taylorank.data.ids import Ids
 from taylorank.data.steps import Step
@@ -48,6 +49,7 @@ class Interactions:
     truth: Truth | None = None
 
     @classmethod
+    @typed
     def from_arrays(
         cls,
         users: Sequence[Any] | NDArray[Any],
@@ -77,6 +79,7 @@ class Interactions:
         return from_positions(users, items, strengths, timestamps)
 
     @classmethod
+    @typed
     def from_matrix(cls, matrix: Any, *, users: Ids | None = None, items: Ids | None = None) -> Interactions:
         """Build from a SciPy sparse matrix (users × items); ids are row and column numbers unless given."""
         from taylorank.data.assemble import from_matrix
@@ -164,12 +167,14 @@ class Interactions:
         """R as a SciPy CSR array, users × items, float32."""
         return self.by_user.to_scipy()
 
+    @typed
     def items_of(self, user: int | str) -> NDArray[Any]:
         """Return the ids of the items that one user interacted with."""
         row = int(self.users.require([user], "user")[0])
         start, stop = self.by_user.indptr[row : row + 2]
         return self.items.take(self.by_user.indices[start:stop])
 
+    @typed
     def to_frame(self, library: Literal["polars", "pandas", "pyarrow"] = "polars") -> Any:
         """Return the interactions as a table: user, item, strength and, if known, timestamp."""
         from taylorank.data.tables import interactions_table
@@ -182,6 +187,7 @@ class Interactions:
 
         return data_html(self)
 
+    @typed
     def core(self, k: int | None = None, *, users: int | None = None, items: int | None = None) -> Interactions:
         """Keep the largest part where every user and every item has at least k interactions (k-core).
 
@@ -192,6 +198,7 @@ class Interactions:
         return core(self, k, users=users, items=items)
 
     @also_named(seed="random_state")
+    @typed
     def split(
         self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, random_state: int = 0, seed: int = 0
     ) -> tuple[Interactions, ...]:
@@ -204,6 +211,7 @@ class Interactions:
         return split(self, ratios, random_state=random_state)
 
     @also_named(seed="random_state")
+    @typed
     def split_last(
         self, *, valid: int = 1, test: int = 1, random_state: int = 0, seed: int = 0
     ) -> tuple[Interactions, Interactions, Interactions]:
@@ -215,6 +223,7 @@ class Interactions:
 
         return split_last(self, valid=valid, test=test, random_state=random_state)
 
+    @typed
     def split_time(
         self, ratios: Sequence[float] = (0.8, 0.1, 0.1), *, at: Sequence[Any] | None = None
     ) -> tuple[Interactions, ...]:
@@ -224,6 +233,7 @@ class Interactions:
         return split_time(self, ratios, at=at)
 
     @also_named(seed="random_state")
+    @typed
     def split_users(
         self,
         ratios: Sequence[float] = (0.8, 0.1, 0.1),

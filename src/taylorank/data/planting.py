@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.checks import check_whole
+from taylorank.checks import check_whole, typed
 from taylorank.data.assemble import from_codes
 from taylorank.data.csr import INDEX_LIMIT
 from taylorank.data.ids import Ids
@@ -26,6 +26,7 @@ YEAR = 365 * 24 * 3600
 
 
 @also_named(seed="random_state")
+@typed
 def planted(
     n_users: int = 2000,
     n_items: int = 1000,
@@ -72,6 +73,8 @@ def _check(n_users: int, n_items: int, factors: int, interactions: int, populari
         check_whole(value, name)
     if max(n_users, n_items) >= INDEX_LIMIT:
         raise ParameterError(f"{max(n_users, n_items):,} users or items exceed 2³¹ - 1", "lower the sizes")
+    if factors * (n_users + n_items) >= INDEX_LIMIT:
+        raise ParameterError(f"factors={factors:,} of {n_users:,} users × {n_items:,} items", "give fewer")
     if not n_users <= interactions <= n_users * n_items // 2:
         raise ParameterError(
             f"{interactions:,} interactions do not fit {n_users:,} users × {n_items:,} items",

@@ -34,7 +34,9 @@ def read_memory(source: Any, options: Options) -> Interactions:
 
 
 def _as_rows(source: Any) -> Sequence[Any]:
-    rows = source.tolist() if isinstance(source, np.ndarray) and source.ndim == 2 else list(source)
+    rows = source.tolist() if isinstance(source, np.ndarray) and source.ndim != 1 else list(source)
+    if not isinstance(rows, list):
+        raise DataError("a single value is no list of pairs", "give at least one pair")
     if not rows:
         raise DataError("the list is empty", "give at least one pair")
     kinds = {isinstance(row, Mapping) for row in rows}

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.data.csr import INDEX_LIMIT
 from taylorank.data.interactions import Interactions
 from taylorank.data.shuffle import random_keys, rank_within_rows, tie_keys
-from taylorank.errors import DataError, ParameterError
+from taylorank.errors import DataError, ParameterError, shown
 
 NAMES = {2: ("train", "test"), 3: ("train", "valid", "test")}
 
@@ -52,8 +53,8 @@ def split_last(
     """
     times = _times(data, "split_last")
     for name, count in (("valid", valid), ("test", test)):
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-            raise ParameterError(f"{name}={count!r} is not a count", "give a whole number ≥ 0")
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count < INDEX_LIMIT:
+            raise ParameterError(f"{name}={shown(count)} is not a count", "give a whole number ≥ 0")
     lengths = data.by_user.row_lengths
     to_test = np.minimum(test, np.maximum(lengths - 1, 0))
     to_valid = np.minimum(valid, np.maximum(lengths - 1 - to_test, 0))

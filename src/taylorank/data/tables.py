@@ -15,7 +15,7 @@ from taylorank.data.ids import id_array
 from taylorank.data.page_headers import check_pages
 from taylorank.data.panics import without_panics
 from taylorank.data.polars_use import check_polars
-from taylorank.errors import DataError, ParameterError
+from taylorank.errors import DataError, ParameterError, shown
 
 if TYPE_CHECKING:
     from taylorank.data.interactions import Interactions
@@ -116,6 +116,9 @@ def records_table(records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 def columns_table(columns: Mapping[str, Any]) -> pl.DataFrame:
     """Return a dictionary of columns as a table."""
+    lonely = next((name for name, values in columns.items() if not np.iterable(values)), None)
+    if lonely is not None:
+        raise DataError(f"column {shown(lonely)} is no list of values", "give one value per row")
     lists = {str(name): list(values) for name, values in columns.items()}
     if len({len(values) for values in lists.values()}) > 1:
         lengths = {name: len(values) for name, values in lists.items()}

@@ -50,6 +50,7 @@ class Checkpoint:
     best: BestStep | None = None
     written: float = field(default_factory=time.monotonic)
     has_warned: bool = False
+    went_on: bool = True  # from what was read, if anything was
 
     @classmethod
     def open(cls, path: Path, identity: dict[str, Any]) -> Checkpoint:
@@ -74,11 +75,11 @@ class Checkpoint:
             raise DataError(
                 f"{path} belongs to another fit ({', '.join(differs)} differs)", "delete it, or give another file"
             )
-        return cls(path, identity, *unpacked)
+        return cls(path, identity, *unpacked, went_on=False)
 
     def keep(self, state: State, history: list[dict[str, float]], best: BestStep | None) -> None:
         """Remember the latest state; write it if the file is some seconds old."""
-        self.state, self.history, self.best = state, list(history), best
+        self.state, self.history, self.best, self.went_on = state, list(history), best, True
         if time.monotonic() - self.written >= SECONDS_BETWEEN:
             self.write()
 
@@ -108,7 +109,9 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if not self.went_on and isinstance(error, ValueError | TypeError | KeyError | IndexError | AttributeError):
+            raise DataError(f"{self.path} is a damaged checkpoint", "delete it to start again") from error
         if kind is None:
             self.path.unlink(missing_ok=True)
         elif issubclass(kind, KeyboardInterrupt):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from taylorank.checks import check_number, check_whole
+from taylorank.checks import check_number, check_whole, typed
 from taylorank.data import Interactions, read_interactions
 from taylorank.errors import ParameterError, TaylorankError
 from taylorank.kernels import ItemVectors
@@ -135,6 +135,7 @@ class Distilled(FactorModel, Recommender):
 
     @on_own_threads
     @narrated_fit
+    @typed
     def fit(
         self,
         train: Any,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from taylorank.checks import typed
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels.blas import single_threaded
@@ -55,6 +56,7 @@ class EASE(ItemWeights, Recommender):
 
     @on_own_threads
     @narrated_fit
+    @typed
     def fit(
         self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
     ) -> Self:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from taylorank.checks import typed
 from taylorank.data.frames import AsFrame
 from taylorank.errors import ParameterError
 from taylorank.kernels.thread_limit import on_own_threads
@@ -46,6 +47,7 @@ class FactorModel(MixinBase):
         return vectors.export()
 
     @on_own_threads
+    @typed
     def similar_items(self, items: Sequence[Any], n: int = 10, *, as_frame: AsFrame = False) -> Any:
         """Return ids and cosines of the n items nearest to each of `items`, itself left out.
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from taylorank.address_space import check_memory
-from taylorank.checks import check_whole
+from taylorank.checks import check_whole, typed
 from taylorank.data import Interactions, merge, read_interactions
 from taylorank.errors import DataError, ParameterError
 from taylorank.kernels.arrays import to_numpy
@@ -34,6 +34,7 @@ Model = TypeVar("Model", bound=Recommender)
 
 @on_own_threads
 @narrated_fit
+@typed
 def fit_factors(
     self: Model,
     train: Any,
@@ -77,6 +78,7 @@ def fit_factors(
 
 
 @on_own_threads
+@typed
 @narrated_update
 def partial_fit_factors(self: Model, data: Any, y: None = None, *, sweeps: int = 1, progress: Show = None) -> Model:
     """Update the model with more data: new users, new items, more of known ones; a fit from scratch is not needed.

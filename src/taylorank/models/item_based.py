@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from taylorank.checks import typed
 from taylorank.data import Interactions
 from taylorank.data.frames import AsFrame
 from taylorank.data.units import in_units
@@ -52,6 +53,7 @@ class ItemWeights(MixinBase):
         """What scores rows of histories in place of a product on the CPU, if anything does."""
         return None
 
+    @typed
     def similar_items(self, items: Sequence[Any], n: int = 10, *, as_frame: AsFrame = False) -> Any:
         """Return ids and weights W_ij > 0 of the n items j with the largest, itself left out.
 
@@ -103,6 +105,7 @@ class ItemKNN(ItemWeights, Recommender):
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
     @narrated_fit
+    @typed
     def fit(
         self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
     ) -> Self:

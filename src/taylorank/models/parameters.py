@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import numpy as np
-
 from taylorank.checks import check_number, check_whole
 from taylorank.errors import ParameterError, shown
 
@@ -81,7 +79,7 @@ def settled_params(model: Any) -> dict[str, Any]:
 def check_parameters(model: Any) -> None:
     """Raise `ParameterError` for a count that is not one, or a number that is missing, infinite or too small."""
     for name, value in parameters_of(model).items():
-        if name in TEXTS and isinstance(value, np.ndarray | list | dict | set):  # which cannot be looked up
+        if name in TEXTS and not isinstance(value, str | None):  # not all can be looked up
             raise ParameterError(f"{name}={shown(value)} is no text", "give a name; the documentation lists them")
     for name, value in model.settled_params().items():
         if value is None and (name in MAY_BE_NONE or name in unset_by_default(type(model))):

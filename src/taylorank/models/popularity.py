@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import typed
 from taylorank.data import Interactions
 from taylorank.models.histories import training_data
 from taylorank.models.recommender import Recommender
@@ -27,6 +28,7 @@ class Popularity(Recommender):
 
     learned_shapes: ClassVar[Mapping[str, tuple[str, ...]]] = {"item_counts_": ("items",)}
 
+    @typed
     def fit(
         self, train: Any, valid: Interactions | None = None, callback: Any = None, *, progress: Show = None
     ) -> Self:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from taylorank.checks import typed
 from taylorank.data import Ids, Interactions, read_interactions
 from taylorank.data.frames import AsFrame
 from taylorank.errors import NotFittedError
@@ -175,6 +176,7 @@ class Recommender:
         return scores
 
     @on_own_threads
+    @typed
     def recommend(
         self,
         users: Sequence[Any] | NDArray[Any],
@@ -208,6 +210,7 @@ class Recommender:
         return lists if as_frame is False else list_table(users, lists, as_frame)
 
     @on_own_threads
+    @typed
     def explain(self, user: Any, item: Any, n: int | None = 10) -> Explanation:
         """Return which items of the history of `user` contributed to the score of `item`, the n largest first.
 

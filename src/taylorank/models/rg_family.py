@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.checks import check_number
+from taylorank.checks import check_number, typed
 from taylorank.data import Interactions
 from taylorank.data.recency import check_half_life, faded
 from taylorank.data.units import in_units
@@ -274,6 +274,7 @@ class RGFamily(Factors):
         """
         return _probabilities(self._learned("proposal_"), ItemVectors(self.item_factors), self.user_factors[users])
 
+    @typed
     def path(
         self, factors: Sequence[int] | None = None, regularization: Sequence[float | None] = (0.0, 0.1, 0.2, 0.3, 0.4)
     ) -> Iterator[Self]:

@@ -108,5 +108,5 @@ def check_ranking(ranking: str, discount: float) -> None:
 
 def discounts(counts: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
     """Return max(popularity, 1)^-δ; the counts are of typical interactions."""
-    factors: NDArray[np.float64] = np.maximum(counts, 1.0) ** -exponent
+    factors: NDArray[np.float64] = np.maximum(counts, 1.0) ** -float(exponent)
     return factors

@@ -19,8 +19,8 @@ from scipy import sparse
 import taylorank
 from taylorank.data.arrays import checksum
 from taylorank.data.storage import pack, unpack
-from taylorank.errors import DataError, ParameterError
-from taylorank.models.parameters import OF_THE_MACHINE, parameter_names
+from taylorank.errors import DataError, ParameterError, TaylorankError, in_one_line
+from taylorank.models.parameters import OF_THE_MACHINE, check_parameters, parameter_names
 from taylorank.models.path_storage import pack_path, unpack_path
 from taylorank.models.recommender import Recommender
 from taylorank.models.training_record import TrainingRecord
@@ -111,31 +111,31 @@ def load(path: str | os.PathLike[str]) -> Recommender:
     """
     place = path_of(path)
     arrays, manifest = _read(place)
-    model = _restored(place, arrays, manifest)
-    for name, facts in manifest.get("parts", {}).items():
-        own = {array[len(name) + 1 :]: value for array, value in arrays.items() if array.startswith(f"{name}/")}
-        setattr(model, name, _restored(place, own, {**manifest, **facts}))
-    return model
+    try:
+        model = _restored(place, arrays, manifest)
+        for name, facts in manifest.get("parts", {}).items():
+            own = {array[len(name) + 1 :]: value for array, value in arrays.items() if array.startswith(f"{name}/")}
+            setattr(model, name, _restored(place, own, {**manifest, **facts}))
+        return model
+    except TaylorankError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, OverflowError) as error:
+        raise DataError(f"{place} is damaged ({in_one_line(error)})", "save the model again") from error
 
 
 def _restored(path: Path, arrays: Arrays, manifest: Mapping[str, Any]) -> Recommender:
     model = _unfitted(path, manifest)
-    try:
-        histories = unpack({name[5:]: value for name, value in arrays.items() if name.startswith("seen_")})
-        sizes = {"users": len(histories.users), "items": len(histories.items)}
-        for name, axes in model.learned_shapes.items():
-            if name in arrays or axes or not hasattr(model, name):  # what was learned since has a default
-                setattr(model, name, _learned(arrays, name, axes, sizes))
-        if manifest.get("path") is not None:
-            model.__dict__["path_"] = unpack_path(
-                lambda name, axes: _learned(arrays, name, axes, sizes), manifest["path"], model._learned("proposal_")
-            )
-        popularity = _learned(arrays, "item_popularity", ("items",), sizes)
-        return model._for_others(
-            histories, TrainingRecord(histories, popularity=popularity, fingerprint=manifest["data"])
+    histories = unpack({name[5:]: value for name, value in arrays.items() if name.startswith("seen_")})
+    sizes = {"users": len(histories.users), "items": len(histories.items)}
+    for name, axes in model.learned_shapes.items():
+        if name in arrays or axes or not hasattr(model, name):  # what was learned since has a default
+            setattr(model, name, _learned(arrays, name, axes, sizes))
+    if manifest.get("path") is not None:
+        model.__dict__["path_"] = unpack_path(
+            lambda name, axes: _learned(arrays, name, axes, sizes), manifest["path"], model._learned("proposal_")
         )
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError, OverflowError) as error:
-        raise DataError(f"{path} is damaged ({error})", "save the model again") from error
+    popularity = _learned(arrays, "item_popularity", ("items",), sizes)
+    return model._for_others(histories, TrainingRecord(histories, popularity=popularity, fingerprint=manifest["data"]))
 
 
 def _read(path: Path) -> tuple[Arrays, dict[str, Any]]:
@@ -176,7 +176,9 @@ def _unfitted(path: Path, manifest: Mapping[str, Any]) -> Recommender:
         raise DataError(
             f"{newer}, where {kind.__name__} has a parameter {unknown[0]!r} that is unknown here", "update taylorank"
         )
-    return kind.from_settled(manifest["parameters"])
+    model = kind.from_settled(manifest["parameters"])
+    check_parameters(model)
+    return model
 
 
 def _learned(arrays: Arrays, name: str, axes: tuple[str, ...], sizes: dict[str, int]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from taylorank.checks import typed
 from taylorank.data import Interactions
 from taylorank.deprecation import renamed
 from taylorank.errors import ParameterError
@@ -25,6 +26,7 @@ LIST_CELLS = 1 << 20  # ranks held at a time
 
 
 @renamed(seed="random_state")
+@typed
 def evaluate(
     model: Rankable,
     test: Interactions | Any,

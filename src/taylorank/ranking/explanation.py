@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.checks import check_whole
+from taylorank.checks import check_whole, typed
 from taylorank.data import Ids, Interactions
 from taylorank.data.frames import Library, frame_of
 from taylorank.data.html import html_table
@@ -50,6 +50,7 @@ class Explanation:
         return html_table(["item", "contribution"], rows, caption=caption)
 
 
+@typed
 def explain(model: Rankable, user: Any, item: Any, *, n: int | None = 10) -> Explanation:
     """Return the contributions to the score of `item` for `user`; see the models' `explain`."""
     if n is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taylorank.address_space import check_memory
-from taylorank.checks import check_list, check_whole
+from taylorank.checks import check_list, check_whole, typed
 from taylorank.data import Interactions
 from taylorank.progress import Show, counted
 from taylorank.ranking.cold import Cold, known_rows
@@ -23,6 +23,7 @@ Users = Sequence[Any] | NDArray[Any]
 Lists = tuple[NDArray[Any], NDArray[np.float32]]
 
 
+@typed
 def recommend(
     model: Rankable,
     users: Users,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from taylorank.checks import typed
 from taylorank.data import Interactions
 from taylorank.errors import ParameterError
 from taylorank.metrics import choosing_metric
@@ -22,6 +23,7 @@ from taylorank.torch_extra import uses_cuda
 NOTHING_HELD = "held back: nothing, as no user has more than one item"
 
 
+@typed
 def fit_best(
     data: Any,
     *,

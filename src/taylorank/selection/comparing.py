@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from taylorank.checks import typed
 from taylorank.data import Interactions
 from taylorank.data.tail import knows_order
 from taylorank.deprecation import renamed
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, shown
 from taylorank.output import path_of
 from taylorank.progress import Show, narrated, report
 from taylorank.ranking import Rankable
@@ -50,6 +51,7 @@ class CompareProgress:
     total: int
 
 
+@typed
 def compare(
     data: Data,
     models: Models,
@@ -111,6 +113,8 @@ def compare(
     ('ease', ['ease', 'popularity'])
     """
     evaluation = protocol_named(protocol) if isinstance(protocol, str) else protocol
+    if not hasattr(evaluation, "prepare"):
+        raise ParameterError(f"protocol={shown(protocol)} is no protocol", "give the name of one, such as papers")
     entries = [replace(one, estimator=on_device(one.estimator, device)) for one in contenders(models, spaces)]
     n_items = training_part(data).n_items
     plan = make_plan(evaluation, metrics=metrics, k=k, trials=trials, seconds=seconds, n_items=n_items)

@@ -11,7 +11,7 @@ from taylorank.data.frames import Library, frame_of
 from taylorank.errors import DataError
 from taylorank.report.notebook import chart_of, comparison_columns, comparison_html, comparison_text
 from taylorank.report.page import write_report
-from taylorank.report.record import Record, read_record, save_record, without_user_values
+from taylorank.report.record import Record, as_it_was_written, read_record, save_record, without_user_values
 from taylorank.selection.per_user import PerUser, Place, kept_path, load_per_user, save_per_user, values_inside
 from taylorank.selection.summary import summarise
 
@@ -73,7 +73,11 @@ class Comparison:
     def load(cls, path: Place) -> Comparison:
         """Read what `save` wrote, each user's values if they were kept; unknown versions are refused."""
         found = read_record(path)
-        return cls(without_user_values(found), values_inside(found) or load_per_user(kept_path(path), found))
+        loaded = cls(without_user_values(found), values_inside(found) or load_per_user(kept_path(path), found))
+        with as_it_was_written(path):
+            str(loaded)
+            loaded.to_frame()
+        return loaded
 
     def report(self, path: Place) -> None:
         """Write the report, one HTML file; needs the extra [report]."""

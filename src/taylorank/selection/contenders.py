@@ -90,7 +90,7 @@ def contenders(models: Models, spaces: Mapping[str, Mapping[str, Any]] | None = 
     >>> [one.label for one in contenders(["rg2", "popularity"])]
     ['RG2', 'Popularity']
     """
-    if isinstance(models, str) or not hasattr(models, "__len__") or not len(models):
+    if not isinstance(models, Sequence | Mapping) or isinstance(models, str | bytes) or not len(models):
         raise ParameterError(f"models={models!r} is no list of models", 'write ["rg2", "popularity"]')
     pairs = models.items() if isinstance(models, Mapping) else [(None, model) for model in models]
     read = {name: read_space(space) for name, space in (spaces or {}).items()}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taylorank.checks import check_whole
+from taylorank.checks import check_whole, typed
 from taylorank.data import Interactions, read_interactions
 from taylorank.data.shuffle import check_seed
 from taylorank.deprecation import renamed
@@ -48,6 +48,7 @@ class Diagnosis:
 
 
 @renamed(seed="random_state")
+@typed
 def diagnose(
     model: Any,
     data: Any = None,

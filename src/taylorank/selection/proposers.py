@@ -168,7 +168,7 @@ class Tpe:
         import optuna
 
         pruner = optuna.pruners.MedianPruner(PRUNE_AFTER_TRIALS, PRUNE_AFTER_STEPS + 1)
-        sampler = optuna.samplers.TPESampler(seed=random_state, n_startup_trials=STARTUP_TRIALS)
+        sampler = optuna.samplers.TPESampler(seed=random_state % 2**32, n_startup_trials=STARTUP_TRIALS)
         with _quiet_optuna():
             self._study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
         self._space, self._ranks = space, _Ranks(space)

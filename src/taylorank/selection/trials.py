@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import taylorank
+from taylorank.checks import is_finite
 from taylorank.errors import DataError
 from taylorank.models.json_values import plain_value as in_json
 from taylorank.output import atomic_path
@@ -121,6 +122,24 @@ def _short(value: Any) -> str:
 
 def _trial(path: Path, number: int, line: Any) -> Trial:
     try:
-        return Trial(**{**line, "step_values": tuple(line["step_values"])})
+        trial = Trial(**{**line, "step_values": tuple(line["step_values"])})
+        if _is_one(trial):
+            return trial
     except (TypeError, KeyError):
-        raise DataError(f"line {number} of {path} is not a trial", f"remove that line, or {REMEDY}") from None
+        pass
+    raise DataError(f"line {number} of {path} is not a trial", f"remove that line, or {REMEDY}")
+
+
+def _is_one(trial: Trial) -> bool:
+    """Whether the values of a trial are of the kinds that a search writes."""
+    counts = (trial.fit, trial.users, *(() if trial.steps is None else (trial.steps,)))
+    return (
+        isinstance(trial.params, dict)
+        and (trial.value is None or is_finite(trial.value))
+        and is_finite(trial.seconds)
+        and trial.seconds >= 0
+        and all(map(is_finite, trial.step_values))
+        and all(isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**63 for count in counts)
+        and trial.status in get_args(Status)
+        and isinstance(trial.note, str)
+    )

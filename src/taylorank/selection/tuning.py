@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from taylorank.checks import typed
 from taylorank.data import Interactions, merge
 from taylorank.data.frames import Library, frame_of
 from taylorank.deprecation import renamed
@@ -92,6 +93,7 @@ class Tuning:
 
 
 @renamed(seed="random_state")
+@typed
 def tune(
     model: Recommender | type[Recommender] | str,
     train: Interactions,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from taylorank import backbones, losses
-from taylorank.checks import check_number, check_whole
+from taylorank.checks import check_number, check_whole, typed
 from taylorank.data import CSR, Interactions, read_interactions
 from taylorank.errors import ParameterError
 from taylorank.kernels import ItemVectors
@@ -208,6 +208,7 @@ class Neural(FactorModel, Recommender):
         return super().fold_in(data)
 
     @narrated_fit
+    @typed
     def fit(
         self,
         train: Any,

@@ -28,7 +28,7 @@ COUNTED = {
 
 
 def test_every_attack_is_sampled():
-    """A kill of Spark's driver is in tests/spark; a case of that attack starts Java seven times."""
+    """A kill of Spark's driver is in tests/spark; a case of that attack starts Java a dozen times."""
     assert ATTACKS.keys() - SAMPLES.keys() == {"driver"}
 
 
