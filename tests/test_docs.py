@@ -256,3 +256,21 @@ def test_the_reference_has_errors_other_signatures_and_estimators_of_spark():
         assert re.search(rf"^   spark\.\w+\.{name}$", page, re.MULTILINE), name
     assert "   progress.Report\n" in page
     assert "   compat.implicit.als.AlternatingLeastSquares\n" in page
+
+
+LONGEST = 90  # words of a paragraph; what is folded away may be longer
+
+
+def paragraphs(text: str) -> list[str]:
+    """The paragraphs and the items of lists that a page shows at once, without links' targets."""
+    for unseen in (FENCE, re.compile(r"<details.*?</details>", re.DOTALL), re.compile(r"<!--.*?-->", re.DOTALL)):
+        text = unseen.sub("\n\n", text)
+    parts = re.split(r"\n\s*\n|\n(?=\s*[-*] |\s*\d+\. |\||#|:)", text)
+    prose = [part for part in parts if not part.lstrip("\n").startswith(("|", "#", "    ", ":::"))]
+    return [re.sub(r"\]\([^)]*\)", "]", part) for part in prose]
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md"], ids=lambda path: path.stem)
+def test_no_paragraph_is_long(path):
+    for paragraph in paragraphs(path.read_text(encoding="utf-8")):
+        assert len(paragraph.split()) <= LONGEST, f"{path.name}: {paragraph[:60]} … has {len(paragraph.split())} words"
