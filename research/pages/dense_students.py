@@ -23,25 +23,21 @@ def dense_text(parts: Mapping[str, Row]) -> str:
 def _dense_bests(found: Mapping[str, list[Row]]) -> list[list[str]]:
     """The best value of each kind of model on each set."""
 
-    def best_of(rows: list[Row], model: str, width: int | None) -> str:
-        kind = [row for row in rows if _kind(row) == model and row.get("factors") == width]
-        return f"{max(row['ndcg@10'] for row in kind):.4f}" if kind else "–"
+    def best_of(rows: list[Row], model: str, width: int | None, *, is_base: bool) -> str:
+        of_width = [row for row in rows if row["model"] == model and row.get("factors") == width]
+        values = [row["ndcg@10"] for row in of_width if not (is_base and row["change"])]
+        return f"{max(values):.4f}" if values else "–"
 
-    kinds = [
-        ("RG²", 256),
-        ("EASE", None),
-        ("student, the base", 64),
-        ("student, changed", 64),
-        ("student, changed", 256),
+    kinds = {
+        "RG², K = 256": ("RG²", 256, False),
+        "EASE": ("EASE", None, False),
+        "student, the base, K = 64": ("student", 64, True),
+        **{f"student, the best, K = {width}": ("student", width, False) for width in (64, 256, 512)},
+    }
+    return [
+        [name, *(best_of(rows, model, width, is_base=is_base) for rows in found.values())]
+        for name, (model, width, is_base) in kinds.items()
     ]
-    names = [model if width is None else f"{model}, K = {width}" for model, width in kinds]
-    return [[name, *(best_of(rows, *kind) for rows in found.values())] for name, kind in zip(names, kinds, strict=True)]
-
-
-def _kind(row: Row) -> str:
-    if row["model"] != "student":
-        return str(row["model"])
-    return "student, changed" if row["change"] else "student, the base"
 
 
 def _what(row: Row) -> str:
