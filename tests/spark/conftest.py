@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ import pytest
 from spark_here import QUICK_JAVA, require_spark
 
 HERE = Path(__file__).parent
+if find_spec("pyspark") is None:  # modules that import it are left out; those of Connect say why they are skipped
+    collect_ignore_glob = [
+        file.name for file in HERE.glob("*.py") if file.name not in ("conftest.py", "spark_here.py", "test_connect.py")
+    ]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

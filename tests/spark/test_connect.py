@@ -58,3 +58,36 @@ def test_a_client_of_another_machine_is_told_to_set_a_folder():
         work_folder(session, "")
     assert "\n" not in str(error.value)
     assert work_folder(session, "/mnt/shared")[0].address == "/mnt/shared"
+
+
+def test_a_cluster_has_the_folder_of_hadoop_or_of_the_environment(monkeypatch):
+    pytest.importorskip("pyspark")
+    from taylorank.spark.session import work_folder
+
+    def cluster(system):
+        own = SimpleNamespace(hadoopConfiguration=lambda: {"fs.defaultFS": system})
+        conf = {"spark.master": "yarn"}
+        return SimpleNamespace(conf=conf, _sc=SimpleNamespace(_jsc=own))
+
+    found, is_temporary = work_folder(cluster("hdfs://name"), "")
+    assert found.address.startswith("hdfs://name/tmp/taylorank-")
+    assert is_temporary
+    with pytest.raises(ParameterError, match="TAYLORANK_SPARK_DIR"):
+        work_folder(cluster("file:///"), "")
+    monkeypatch.setenv("TAYLORANK_SPARK_DIR", "/mnt/shared")
+    assert work_folder(cluster("file:///"), "")[0].address.startswith("/mnt/shared/tmp/taylorank-")
+
+
+def test_two_fits_at_once_leave_the_session_as_it_was():
+    pytest.importorskip("pyspark")
+    from taylorank.spark.reduction import RECORDS, records_per_batch
+
+    values = {RECORDS: "10000"}
+    session = SimpleNamespace(conf=SimpleNamespace(get=values.get, set=values.__setitem__))
+    one, other = (records_per_batch(session, 8) for _ in range(2))
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    assert values == {RECORDS: "8"}  # the other goes on
+    other.__exit__(None, None, None)
+    assert values == {RECORDS: "10000"}

@@ -66,6 +66,13 @@ def test_parameters_are_those_of_pyspark_ml():
     assert (estimator.getRank(), estimator.getRegParam(), estimator.getUserCol()) == (5, 0.3, "who")
     assert "proposalExponent" in estimator.explainParams()
     assert estimator.copy({estimator.rank: 7}).getRank() == 7
+    assert (estimator.setParams(rank=9, tol=0.1).getRank(), estimator.getTol(), estimator.getRegParam()) == (
+        9,
+        0.1,
+        0.3,
+    )
+    with pytest.raises(ParameterError, match="strengthCol"):
+        estimator.setParams(ratingCol="count")
     with pytest.raises(TypeError):
         RG2(rank="many")
 

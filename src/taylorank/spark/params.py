@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 from pyspark.ml.param import Param, Params, TypeConverters
 
@@ -120,6 +120,12 @@ class FitParams(ModelParams):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._setDefault(strengthCol="", duplicates="max", handleInvalid="error", seed=0, numUserBlocks=0, workDir="")
+
+    def setParams(self, **params: Any) -> Self:
+        """Set parameters by keyword, as the constructor does."""
+        check_known(self, params)
+        self._set(**params)
+        return self
 
     def _check_fit(self) -> None:
         self._check_model()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,12 +156,27 @@ def _write_sums(folder: Folder, name: str, bounds: list[int], shape: Shape, batc
         yield pa.record_batch([pa.array([target], pa.int32())], names=["range"])
 
 
+_within: dict[int, tuple[int, str]] = {}  # by session: how many blocks it is within, and the setting before them
+_lock = Lock()
+
+
 @contextmanager
 def records_per_batch(session: SparkSession, count: int) -> Iterator[None]:
-    """Within the block batches of Arrow have at most `count` rows, which here may be large."""
-    before = session.conf.get(RECORDS)
-    session.conf.set(RECORDS, str(count))
+    """Within the block batches of Arrow have at most `count` rows, which here may be large.
+
+    Fits of several threads share the setting of their session: the last that leaves puts it back.
+    """
+    key = id(session)
+    with _lock:
+        inside, before = _within.get(key, (0, ""))
+        _within[key] = (inside + 1, before if inside else str(session.conf.get(RECORDS)))
+        session.conf.set(RECORDS, str(count))
     try:
         yield
     finally:
-        session.conf.set(RECORDS, str(before))
+        with _lock:
+            inside, before = _within.pop(key)
+            if inside > 1:
+                _within[key] = (inside - 1, before)
+            else:
+                session.conf.set(RECORDS, before)

@@ -119,8 +119,8 @@ def by_number(data: DataFrame, column: str, count: int) -> DataFrame:
 def work_folder(session: SparkSession, named: str) -> tuple[Folder, bool]:
     """Return the folder for files of a fit, and whether it is a temporary one.
 
-    `named` is what the user chose. Without it: a folder of this machine in local mode, else one of the file system that
-    Hadoop has for default.
+    `named` is what the user chose. Without it: a folder of this machine in local mode, else one in TAYLORANK_SPARK_DIR
+    or of the file system that Hadoop has for default.
     """
     if named:
         return Folder(named), False
@@ -132,10 +132,18 @@ def work_folder(session: SparkSession, named: str) -> tuple[Folder, bool]:
     master = setting(session, "spark.master", "")
     if master.startswith("local") or master.startswith("spark://localhost"):
         return temporary_folder(), True
-    default = setting(session, "spark.hadoop.fs.defaultFS", "") or os.environ.get("TAYLORANK_SPARK_DIR", "")
+    default = os.environ.get("TAYLORANK_SPARK_DIR", "") or _file_system(session)
     if not default or default.startswith("file:"):
         raise ParameterError(
             "the executors of this cluster share no file system that is known here",
-            'set workDir to a folder that all machines reach, such as "/mnt/shared" or "s3://bucket/work"',
+            "set workDir, or TAYLORANK_SPARK_DIR for all fits, to a folder that all machines reach, such as "
+            '"/mnt/shared" or "s3://bucket/work"',
         )
     return Folder(default).at(f"tmp/taylorank-{os.getpid()}-{os.urandom(6).hex()}"), True
+
+
+def _file_system(session: SparkSession) -> str:
+    """Return Hadoop's default file system as Spark's settings or Hadoop's own files have it; "" if they cannot tell."""
+    found = setting(session, "spark.hadoop.fs.defaultFS", "")
+    context = getattr(session, "_sc", None)
+    return found if found or context is None else str(context._jsc.hadoopConfiguration().get("fs.defaultFS") or "")
