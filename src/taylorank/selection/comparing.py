@@ -48,7 +48,7 @@ def compare(
     models: Models,
     *,
     protocol: str | EvaluationProtocol = "papers",
-    seeds: Sequence[int] = (0, 1, 2),
+    seeds: int | Sequence[int] = (0, 1, 2),
     trials: int | None = None,
     seconds: float | None = None,
     metrics: str | Sequence[str] | None = None,
