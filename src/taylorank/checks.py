@@ -97,7 +97,7 @@ def typed(function: Function) -> Function:
     >>> @typed
     ... def half(n: int, *, name: str | None = None) -> float:
     ...     return n / 2
-    >>> half(3), half(np.int64(3))
+    >>> half(3), float(half(np.int64(3)))
     (1.5, 1.5)
     """
     signature = inspect.signature(function)

@@ -204,7 +204,7 @@ def compare_fitted(
     return Comparison({**record, "summary": summarise(record, values)}, values)
 
 
-def _checked_seeds(seeds: Sequence[int]) -> list[int]:
+def _checked_seeds(seeds: int | Sequence[int]) -> list[int]:
     """Return the seeds as different whole numbers."""
     given = [seeds] if isinstance(seeds, int | np.integer) else list(seeds)
     if not given or len(set(given)) != len(given) or any(int(seed) != seed or seed < 0 for seed in given):
