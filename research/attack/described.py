@@ -36,8 +36,8 @@ class Described:
         self.document, self.rng = document, rng
         self.parts = document.get("components", {}).get("schemas", {})
 
-    def request(self) -> tuple[str, str, bytes]:
-        """Return method, target and body of one request."""
+    def request(self) -> tuple[str, str, bytes, set[int]]:
+        """Return method, target and body of one request, and the statuses that the description has for it."""
         path = self.rng.choice(tuple(self.document["paths"]))
         method = self.rng.choice(tuple(self.document["paths"][path]))
         about = self.document["paths"][path][method]
@@ -51,7 +51,10 @@ class Described:
         target = f"{path}?{'&'.join(query)}" if query else path
         content = about.get("requestBody", {}).get("content", {}).get("application/json")
         body = b"" if content is None else json.dumps(self.value(content["schema"])).encode()
-        return method.upper() if self.rng.random() < 0.97 else "PATCH", target, body
+        statuses = {int(status) for status in about.get("responses", {}) if status.isdecimal()}
+        if self.rng.random() < 0.03:
+            return "PATCH", target, body, {405}
+        return method.upper(), target, body, statuses
 
     def _text(self, schema: dict[str, Any]) -> str:
         value = self.value(schema)

@@ -7,6 +7,7 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
@@ -14,13 +15,14 @@ import numpy as np
 from taylorank.errors import ParameterError, shown
 
 Value = TypeVar("Value")
+SINGLE = (bool, int, float, complex, str, bytes, np.generic, NoneType)
 Function = TypeVar("Function", bound=Callable[..., Any])
 PLAIN: dict[Any, Any] = {
     int: (int, np.integer),
     float: (int, float, np.integer, np.floating),
     str: str,
     bool: bool,
-    type(None): type(None),
+    NoneType: NoneType,
 }
 MOST = 2**63 - 1  # what the integers of arrays hold
 
@@ -95,7 +97,7 @@ def typed(function: Function) -> Function:
     >>> @typed
     ... def half(n: int, *, name: str | None = None) -> float:
     ...     return n / 2
-    >>> half(3), half(np.int64(3))
+    >>> half(3), float(half(np.int64(3)))
     (1.5, 1.5)
     """
     signature = inspect.signature(function)
@@ -140,7 +142,8 @@ def _fits(value: Any, hint: Any) -> bool:
         return _is_list(value) and len(value) == len(parts) and all(map(_fits, value, parts))
     if origin is Mapping:
         return isinstance(value, Mapping)
-    return isinstance(value, hint) if type(hint) is type and hint is not object else True
+    # What a class stands for can often be made of something else, such as interactions of a matrix; not of a number.
+    return isinstance(value, hint) or not isinstance(value, SINGLE) if type(hint) is type else True
 
 
 def _is_list(value: Any) -> bool:
@@ -165,5 +168,5 @@ def _word(hint: Any) -> str:
         return "text"
     if origin is Mapping:
         return "a mapping"
-    named = {bool: "True or False", int: "a whole number", float: "a number", type(None): "None"}
+    named = {bool: "True or False", int: "a whole number", float: "a number", NoneType: "None"}
     return str(named.get(hint) or ("a function" if origin is Callable else getattr(hint, "__name__", hint)))

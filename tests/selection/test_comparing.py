@@ -313,7 +313,7 @@ def test_damaged_files_are_refused(tmp_path, data):
     ("change", "words"),
     [
         ({"models": []}, "no list of models"),
-        ({"models": "rg2"}, "no list of models"),
+        ({"models": "rg2"}, "is not a list or a mapping"),
         ({"models": ["rg3"]}, "no model is called 'rg3'"),
         ({"models": [3]}, "3 is no model"),
         ({"models": ["ease", EASE(5.0)]}, "two models are called 'ease'"),

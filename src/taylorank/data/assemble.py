@@ -80,7 +80,10 @@ def _positions(ids: Ids, given: NDArray[Any], side: str) -> NDArray[np.int32]:
 
 
 def _check_lengths(*columns: Column | None) -> None:
-    lengths = [len(c) for c in columns if c is not None]
+    try:
+        lengths = [len(c) for c in columns if c is not None]
+    except TypeError:  # a number, or a sparse matrix
+        raise DataError("a column is no list of values", "give one value per row") from None
     if len(set(lengths)) > 1:
         raise DataError(f"columns of different length: {lengths}", "give one value per row")
 

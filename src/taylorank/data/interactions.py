@@ -49,7 +49,6 @@ class Interactions:
     truth: Truth | None = None
 
     @classmethod
-    @typed
     def from_arrays(
         cls,
         users: Sequence[Any] | NDArray[Any],
@@ -167,7 +166,6 @@ class Interactions:
         """R as a SciPy CSR array, users × items, float32."""
         return self.by_user.to_scipy()
 
-    @typed
     def items_of(self, user: int | str) -> NDArray[Any]:
         """Return the ids of the items that one user interacted with."""
         row = int(self.users.require([user], "user")[0])

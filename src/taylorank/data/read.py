@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from scipy import sparse
 
-from taylorank.checks import typed
 from taylorank.data.assemble import from_matrix
 from taylorank.data.interactions import Duplicates, Interactions
 from taylorank.data.polars_use import check_polars
@@ -17,7 +16,6 @@ from taylorank.errors import MissingExtraError
 from taylorank.progress import Show, narrated
 
 
-@typed
 def read_interactions(
     source: Any,
     *,

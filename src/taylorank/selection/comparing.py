@@ -57,7 +57,7 @@ def compare(
     models: Models,
     *,
     protocol: str | EvaluationProtocol = "papers",
-    seeds: Sequence[int] = (0, 1, 2),
+    seeds: int | Sequence[int] = (0, 1, 2),
     trials: int | None = None,
     seconds: float | None = None,
     metrics: str | Sequence[str] | None = None,
@@ -225,7 +225,7 @@ def compare_fitted(
     return Comparison({**record, "summary": summarise(record, values)}, values)
 
 
-def _checked_seeds(seeds: Sequence[int]) -> list[int]:
+def _checked_seeds(seeds: int | Sequence[int]) -> list[int]:
     """Return the seeds as different whole numbers."""
     given = [seeds] if isinstance(seeds, int | np.integer) else list(seeds)
     if not given or len(set(given)) != len(given) or any(int(seed) != seed or seed < 0 for seed in given):

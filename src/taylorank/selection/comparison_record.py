@@ -14,7 +14,7 @@ import numpy as np
 import taylorank
 from taylorank.data import Interactions
 from taylorank.data.describe import describe
-from taylorank.errors import ParameterError
+from taylorank.errors import ParameterError, shown
 from taylorank.machine import describe_machine, source_commit
 from taylorank.models.parameters import OF_THE_MACHINE
 from taylorank.models.training_record import TrainingRecord
@@ -73,7 +73,10 @@ def new_record(
 
 def training_part(data: Data) -> Interactions:
     """Return the data, or the first of the two parts of a published split."""
-    return data if isinstance(data, Interactions) else data[0]
+    parts = (data,) if isinstance(data, Interactions) else data
+    if not isinstance(parts, tuple | list) or not parts or not isinstance(parts[0], Interactions):
+        raise ParameterError(f"data={shown(data)} is no data", "give Interactions, or a pair: training and test data")
+    return parts[0]
 
 
 def data_fingerprint(data: Data) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from taylorank.checks import typed
-from taylorank.data import Interactions, merge
+from taylorank.data import Interactions, merge, read_interactions
 from taylorank.data.frames import Library, frame_of
 from taylorank.deprecation import renamed
 from taylorank.errors import DataError, ParameterError
@@ -154,6 +154,7 @@ def tune(
     """
     name, base = _named(model)
     base = on_device(base, device)
+    train, valid = read_interactions(train), read_interactions(valid)
     judge = Judge(choosing_metric(metric), valid, seen, fold_in)
     if not judge.users:
         raise DataError("the validation data has no interactions", "split with a larger share for validation")

@@ -33,10 +33,10 @@ def made(seed):
 def test_requests_follow_the_description_mostly():
     requests = [made(seed) for seed in range(300)]
     assert requests == [made(seed) for seed in range(300)]
-    asks = [json.loads(body) for _, target, body in requests if target == "/v1/recommend"]
+    asks = [json.loads(body) for _, target, body, _ in requests if target == "/v1/recommend"]
     right = [ask for ask in asks if isinstance(ask, dict) and isinstance(ask.get("user"), int)]
     assert 0.5 * len(asks) < len(right) < len(asks)
-    users = [target for _, target, _ in requests if target.startswith("/v1/users/")]
+    users = [target for _, target, _, _ in requests if target.startswith("/v1/users/")]
     assert len(users) > 100
     assert len(set(users)) > 10
     assert not any("{" in target for target in users)
