@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import taylorank as tr
-from taylorank.ranking import recommend as ranking_recommend
+from taylorank.ranking import recommendations
 from tests.cli.command import run
 
 
@@ -65,8 +65,8 @@ def test_files_of_items_allow_and_forbid(place, capsys):
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_everybody_in_blocks_is_everybody_at_once(place, ending, monkeypatch, capsys):
     """Blocks of 7 users, so that there are many; the rows are those of one call."""
-    real = ranking_recommend.__globals__["best_items"]
-    monkeypatch.setitem(ranking_recommend.__globals__, "best_items", lambda *a, **k: (real(*a, **k)[0], 7))
+    real = recommendations.best_items
+    monkeypatch.setattr(recommendations, "best_items", lambda *a, **k: (real(*a, **k)[0], 7))
     assert run("recommend", "m.tr", "--all", "-n", "28", "--out", f"recs.{ending}") == 0
     assert "60 users" in capsys.readouterr().out
     table = getattr(pl, f"read_{ending}")(place / f"recs.{ending}")
