@@ -67,12 +67,12 @@ def test_rg2_of_a_wide_sum_goes_through_the_shuffle(spark, data, monkeypatch):
     assert lists_of(shuffled.recommendForAllUsers(5)) == lists_of(direct.recommendForAllUsers(5))
 
 
-@pytest.mark.parametrize("graded", [False, True])
-def test_ials_reaches_the_same_loss(spark, data, graded):
+@pytest.mark.parametrize(("graded", "solver", "blocks"), [(False, "auto", 3), (True, "auto", 3), (False, "cg", 5)])
+def test_ials_reaches_the_same_loss(spark, data, graded, solver, blocks):
     given = with_strengths(data) if graded else data
     columns = ("user", "item", "strength") if graded else ("user", "item")
-    local = tr.IALS(8, iterations=4).fit(given)
-    model = IALS(rank=8, maxIter=4, numUserBlocks=3, strengthCol="strength" if graded else "")
+    local = tr.IALS(8, iterations=4, solver=solver).fit(given)
+    model = IALS(rank=8, maxIter=4, solver=solver, numUserBlocks=blocks, strengthCol="strength" if graded else "")
     found = model.fit(frame_of(spark, given, columns=columns)).to_local()
     objective = ials_objective(given, unobserved_weight=0.1, regularization=0.003, nu=1.0)
     losses = [objective.loss(m.user_factors, m.item_factors) for m in (local, found)]

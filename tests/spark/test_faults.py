@@ -15,7 +15,7 @@ from planted_frame import frame_of, lists_of
 from spark_here import require_spark
 
 import taylorank as tr
-from taylorank.spark import IALS, RG2, normal, reduction, row_als
+from taylorank.spark import IALS, RG2, estimators, normal, prepared, reduction, row_als
 from taylorank.spark.folder import Folder
 
 
@@ -55,8 +55,9 @@ class Interrupted(Exception):
 
 
 def test_an_interrupted_svd_goes_on_from_its_last_pass(spark, data, tmp_path, monkeypatch):
-    frame, estimator = frame_of(spark, data), RG2(rank=4, numUserBlocks=2)
-    known = estimator.fit(frame)
+    """With fewer cores than before: blocks and bits are those of the fit that was interrupted."""
+    frame, estimator = frame_of(spark, data), RG2(rank=4)
+    known = estimator.copy({estimator.numUserBlocks: 3}).fit(frame)
     calls = []
 
     def counted(*args, **others):
@@ -68,9 +69,12 @@ def test_an_interrupted_svd_goes_on_from_its_last_pass(spark, data, tmp_path, mo
     whole = normal.sum_by_item
     monkeypatch.setattr(normal, "sum_by_item", counted)
     own = estimator.copy({estimator.workDir: str(tmp_path)})
+    monkeypatch.setattr(prepared, "slots", lambda _: 3)
     with pytest.raises(Interrupted):
         own.fit(frame)
+    monkeypatch.setattr(prepared, "slots", lambda _: 1)
     model = own.fit(frame)
+    assert model.facts["blocks"] == 3
     assert len(calls) == 5 + known.facts["passes"] - 4  # four passes were there
     assert lists_of(model.recommendForAllUsers(5)) == lists_of(known.recommendForAllUsers(5))
     assert [name for name in Folder(str(tmp_path)).names() if name.startswith("fit-")] == []
@@ -95,6 +99,30 @@ def test_interrupted_sweeps_go_on_from_the_last(spark, data, tmp_path, monkeypat
     model = own.fit(frame)
     assert sweeps == [0, 1, 2, 2, 3]
     assert lists_of(model.recommendForAllUsers(5)) == known
+
+
+@pytest.mark.parametrize("during", ["the last loss", "what follows it"])
+def test_sweeps_that_had_settled_when_the_driver_died_are_not_gone_on_with(spark, data, tmp_path, monkeypatch, during):
+    frame, estimator = frame_of(spark, data), IALS(rank=2, maxIter=9, numUserBlocks=2, tol=0.2, workDir=str(tmp_path))
+    known = estimator.fit(frame)
+    assert 2 <= known.facts["sweeps"] < 9
+
+    def interrupted(*args, **others):
+        raise Interrupted
+
+    def loss(data, weights, sweep, *others):
+        return interrupted() if sweep == known.facts["sweeps"] - 1 else whole(data, weights, sweep, *others)
+
+    whole = row_als._loss
+    module, name, broken = (row_als, "_loss", loss) if "loss" in during else (estimators, "write_model", interrupted)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, broken)
+        with pytest.raises(Interrupted):
+            estimator.fit(frame)
+    monkeypatch.setattr(row_als, "_sweep", interrupted)
+    model = estimator.fit(frame)
+    assert model.facts["losses"] == known.facts["losses"]
+    assert lists_of(model.recommendForAllUsers(5)) == lists_of(known.recommendForAllUsers(5))
 
 
 def test_other_data_do_not_go_on_from_there(spark, data, tmp_path, monkeypatch):

@@ -125,28 +125,28 @@ def _half_counts(folder: Folder, upper: int | None, batches: Batches) -> Iterato
 def prepare(data: DataFrame, columns: Columns, folder: Folder, *, blocks: int, settings: dict[str, Any]) -> Prepared:
     """Read `data` twice: for its items, and into blocks in a folder of its own inside `folder`.
 
-    A folder that an earlier fit to the same data with the same `settings` left half done is taken up again. `blocks` is
-    the number of blocks; 0 chooses it.
+    A folder that an earlier fit to the same data with the same `settings` left half done is taken up again, with its
+    number of blocks: a cluster may have fewer executors by then. `blocks` is that number; 0 chooses it.
     """
     session = data.sparkSession
     user_type, item_type = (IdType.of(data, column) for column in (columns.user, columns.item))
     pairs = _encoded(data, columns, user_type, item_type)
     items, facts = _items(pairs, columns)
-    parallel = slots(session)
-    blocks = blocks or parallel * max(1, -(-facts["rows"] // (parallel * BLOCK_ROWS)))
+    rows = facts["rows"]
     facts |= {"settings": settings, "types": [user_type.name, item_type.name], "blocks": blocks}
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
     own = folder.at(f"fit-{digest}")
     own.make()
     if not own.has("prepared.json"):
+        parallel = slots(session)
         own.write_table("items", items)
-        _build(pairs, columns, own, blocks)
+        _build(pairs, columns, own, blocks or parallel * max(1, -(-rows // (parallel * BLOCK_ROWS))), parallel)
     found = own.read_json("prepared.json")
     users = tuple(found["users"])
     if not found["interactions"]:
         raise DataError("the training data has no interactions", "check the DataFrame and its filters")
-    low, high = found["low"], found["high"]
-    return Prepared(session, own, user_type, item_type, users, found["interactions"], len(items), low, high, parallel)
+    facts = {"n_items": len(items), **{name: found[name] for name in ("interactions", "lowest", "highest", "ranges")}}
+    return Prepared(session, own, user_type, item_type, users, **facts)
 
 
 def _encoded(data: DataFrame, columns: Columns, user_type: IdType, item_type: IdType) -> DataFrame:
@@ -204,7 +204,7 @@ def _items(pairs: DataFrame, columns: Columns) -> tuple[Any, dict[str, Any]]:
     return pa.table({"item": kept["item"]}), facts
 
 
-def _build(pairs: DataFrame, columns: Columns, folder: Folder, blocks: int) -> None:
+def _build(pairs: DataFrame, columns: Columns, folder: Folder, blocks: int, ranges: int) -> None:
     from pyspark.sql import functions as F
 
     keep = F.col("user").isNotNull() & F.col("item").isNotNull()
@@ -221,7 +221,8 @@ def _build(pairs: DataFrame, columns: Columns, folder: Folder, blocks: int) -> N
         {
             "users": [report[number]["users"] if number in report else 0 for number in range(blocks)],
             "interactions": sum(row["interactions"] for row in filled),
-            "low": min((row["low"] for row in filled), default=1.0),
-            "high": max((row["high"] for row in filled), default=1.0),
+            "lowest": min((row["low"] for row in filled), default=1.0),
+            "highest": max((row["high"] for row in filled), default=1.0),
+            "ranges": ranges,
         },
     )

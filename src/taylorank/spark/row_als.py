@@ -4,7 +4,7 @@
     Q_y = (w₀ PᵀP + Σ_x r P_xP_xᵀ + λ (n_y + w₀ M)^ν I)⁻¹ Σ_x r P_x        in blocks of items, P in a file per block
 
 Two jobs a sweep, and only K × K sums come back from them. Q of every sweep is in a file: a fit that was interrupted
-goes on from the last one.
+goes on from the last one, and so are the losses that decide when to stop.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from taylorank.spark.session import Batches, map_arrow, numbered, task_threads, 
 SUMS = "number int, gram binary, penalty double, observed double"
 SAME_STREAM = 1 << 30  # random numbers that the driver draws to begin where one machine would
 CHUNK = 1 << 22
+LOSSES = "losses.json"  # after each sweep
 
 
 @dataclass(frozen=True)
@@ -160,23 +161,26 @@ def sweep_rows(
     bounds = item_bounds(data.counts[1], max(data.ranges, data.blocks))
     build_item_blocks(data, bounds)
     sweep, Q = _begin(data, rank, random_state)
-    zero_loss, losses, seconds = float(data.counts[0].sum()), [], []
-    last = data.folder.read_json("loss.json") if data.folder.has("loss.json") else float("inf")
-    while sweep < sweeps:
+    zero_loss = float(data.counts[0].sum())
+    seconds: list[float] = []
+    losses: list[float] = data.folder.read_json(LOSSES) if data.folder.has(LOSSES) else []
+    while True:
+        if tolerance > 0 and len(losses) < sweep:
+            losses.append(_loss(data, weights, sweep - 1, Q) + zero_loss)
+            data.folder.write_json(LOSSES, losses)
+        if sweep >= sweeps or _has_settled(losses, tolerance, zero_loss):
+            return Sweeps(Q, sweep, losses, seconds)
         began = time.perf_counter()
-        Q, shared = _sweep(data, weights, sweep, Q, bounds)
+        Q = _sweep(data, weights, sweep, Q, bounds)
         sweep += 1
         seconds.append(time.perf_counter() - began)
-        if tolerance > 0:
-            losses.append(_loss(data, weights, sweep - 1, Q, shared) + zero_loss)
-            if last - losses[-1] <= tolerance * (zero_loss - losses[-1]):
-                break
-            last = losses[-1]
-            data.folder.write_json("loss.json", last)
         for name in data.folder.names():  # of the sweep before
             if name.startswith((f"P-{sweep - 2}-", f"R-{sweep - 1}-", f"Q-{sweep - 2}", f"gram-{sweep - 2}")):
                 data.folder.remove(name)
-    return Sweeps(Q, sweep, losses, seconds)
+
+
+def _has_settled(losses: list[float], tolerance: float, zero_loss: float) -> bool:
+    return len(losses) > 1 and losses[-2] - losses[-1] <= tolerance * (zero_loss - losses[-1])
 
 
 def _begin(data: Prepared, rank: int, random_state: int) -> tuple[int, NDArray[np.float32]]:
@@ -199,7 +203,7 @@ def _write_items(data: Prepared, sweep: int, Q: NDArray[np.float32]) -> None:
 
 def _sweep(
     data: Prepared, weights: Weights, sweep: int, Q: NDArray[np.float32], bounds: list[int]
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+) -> NDArray[np.float32]:
     folder, session, rank = data.folder, data.session, Q.shape[1]
     users = UserStep(folder, weights, sweep, data.n_items)
     found = to_arrow(map_arrow(numbered(session, data.blocks), users, SUMS)).sort_by("number")
@@ -209,15 +213,16 @@ def _sweep(
     map_arrow(numbered(session, len(bounds) - 1), items, SUMS).count()
     Q = np.concatenate([folder.read_arrays(f"R-{sweep}-{number}")["Q"] for number in range(len(bounds) - 1)])
     _write_items(data, sweep + 1, Q)
-    return Q, shared
+    return Q
 
 
-def _loss(data: Prepared, weights: Weights, sweep: int, Q: NDArray[np.float32], shared: NDArray[np.float64]) -> float:
+def _loss(data: Prepared, weights: Weights, sweep: int, Q: NDArray[np.float32]) -> float:
     """L − L(0) after a sweep."""
     job = Losses(data.folder, weights, sweep, data.n_items)
     found = to_arrow(map_arrow(numbered(data.session, data.blocks), job, SUMS)).sort_by("number")
     penalty = weights.penalty(data.counts[1], data.n_users) @ np.square(Q, dtype=np.float64).sum(axis=1)
     sums = sum(float(np.sum(found[name].to_numpy())) for name in ("penalty", "observed"))
+    shared = data.folder.read_arrays(f"gram-{sweep}")["gram"]
     return sums + float(penalty) + weights.unobserved * float(np.vdot(shared, gram(Q)))
 
 
