@@ -14,7 +14,7 @@ from taylorank.data.csr import CSR, INDEX_LIMIT, freeze, indptr_of, sort_pairs
 from taylorank.data.ids import Ids, id_array, is_missing
 from taylorank.data.interactions import Duplicates, Interactions
 from taylorank.data.matrix_format import checked_csr
-from taylorank.errors import DataError, ParameterError
+from taylorank.errors import DataError, ParameterError, shown
 
 Column = Sequence[Any] | NDArray[Any]
 # Beyond these, sums and squares of strengths leave the range of numbers.
@@ -98,8 +98,8 @@ def from_codes(
     action: str,
 ) -> Interactions:
     """Build from ids encoded as positions; `strengths` and `timestamps` have been checked."""
-    if duplicates not in ("last", "sum", "max"):
-        raise ParameterError(f"duplicates={duplicates!r} is unknown", 'choose "last", "sum" or "max"')
+    if not isinstance(duplicates, str) or duplicates not in ("last", "sum", "max"):
+        raise ParameterError(f"duplicates={shown(duplicates)} is unknown", 'choose "last", "sum" or "max"')
     (user_ids, user_codes), (item_ids, item_codes) = users, items
     shape = (len(user_ids), len(item_ids))
     want_order = strengths is not None or timestamps is not None
@@ -144,6 +144,8 @@ def from_matrix(matrix: Any, *, users: Ids | None = None, items: Ids | None = No
     )
     users = Ids(np.arange(rows.shape[0])) if users is None else users
     items = Ids(np.arange(rows.shape[1])) if items is None else items
+    if not (isinstance(users, Ids) and isinstance(items, Ids)):
+        raise DataError("ids of a matrix are Ids", "give Ids of a list, one for each row and column")
     if (len(users), len(items)) != rows.shape:
         raise DataError(
             f"{len(users)} users and {len(items)} items for a {rows.shape} matrix",
