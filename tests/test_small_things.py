@@ -84,7 +84,7 @@ def test_ranges_without_whole_numbers_are_refused(make, says):
 
 
 def test_a_space_that_is_no_mapping_is_refused():
-    with pytest.raises(ParameterError, match="is no mapping"):
+    with pytest.raises(ParameterError, match="is not a mapping"):
         tr.tune("ials", DATA, DATA, space=[8, 16])
 
 

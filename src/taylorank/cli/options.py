@@ -7,7 +7,7 @@ import shlex
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from cyclopts import Group, Parameter, convert, validators
 
@@ -18,6 +18,8 @@ from taylorank.output import path_of
 
 def as_written(kind: Any, tokens: Any) -> Any:
     """Return the value of any option: 2.5 is no whole number and is not rounded, nan is no number, ~ is a folder."""
+    if get_origin(kind) is list:
+        return [as_written(get_args(kind)[0], [token]) for token in tokens]
     kinds = set(get_args(kind) or (kind,)) - {type(None)}
     if kinds == {int}:
         return _number(tokens[0].value, int, "whole number")

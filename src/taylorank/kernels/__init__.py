@@ -4,8 +4,8 @@ from taylorank.kernels.aligned import aligned_empty
 from taylorank.kernels.backend import KernelInfo, kernel_info
 from taylorank.kernels.best import ItemVectors, screened, top_k, top_k_scores
 from taylorank.kernels.grams import gram, inverse
-from taylorank.kernels.pair_products import pair_products
 from taylorank.kernels.pair_scores import nonzero_scores
+from taylorank.kernels.row_pairs import pair_products
 from taylorank.kernels.row_solver import row_solve
 from taylorank.kernels.row_system import RowSystem, Tilt
 from taylorank.kernels.small_products import small_product
