@@ -44,7 +44,7 @@ def _text(record: dict[str, Any]) -> str:
 PROJECTION = (
     f"**Projections.** Nothing in the next table was measured. Machines have {MACHINE_CORES} cores, K = "
     f"{PROJECTED_FACTORS}, {PROJECTED_PASSES} passes of {COLUMNS} columns. Seconds, memory and what is shuffled once "
-    "follow from the rates above, per core and per interaction, with the fixed part of the memory on each machine. "
+    "follow from the rates above, per core and per interaction, with the fixed part of the memory on each machine.\n\n"
     f"Formulas alone: 4 · interactions · {COLUMNS} operations a pass; partial sums of {COLUMNS} numbers for each item "
     "from each task of four cores, over a network of 1 GB/s a machine, twice in memory; the basis. Failures, slow "
     "machines and reading from far away are not in it."

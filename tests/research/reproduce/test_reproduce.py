@@ -54,7 +54,7 @@ def test_a_user_with_the_files_gets_the_table(run, name, tmp_path, capsys):
         found = record["summary"]["models"]["rg2-paper"]["metrics"][metric]["mean"]
         assert f"{found:.4f}" in shown
     assert "(Pu et al. 2025, Table 5)" in short(shown) or name == "electronics"
-    assert "written: out/r.json" in shown
+    assert "written: r.json" in shown
 
 
 def test_gradients_take_part_on_equal_budgets(run, tmp_path):
