@@ -30,7 +30,7 @@ def test_sections_are_filled_from_their_records(tmp_path):
     text = page.read_text()
     assert "| EASE | **0." in text
     assert "    c d\n" in text
-    assert "old" not in text
+    assert "\nold\n" not in text
     assert text.endswith("## B\n\nNothing.\n")
     assert not write("results", places)
     assert page.read_text() == text
