@@ -8,7 +8,8 @@ from importlib.util import find_spec
 
 import pytest
 
-QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for a session of a minute
+# For a session of a minute; plans of MLlib are deep, and code that is compiled quickly takes more of the stack.
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss4m"
 
 
 def require_spark() -> None:
