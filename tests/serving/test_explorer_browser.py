@@ -396,7 +396,7 @@ def test_a_long_history_is_shown_and_taken_at_once(explorer):
     words = tr.datasets.thesaurus().item_ids[::3].tolist()
     explorer.open()
     explorer.page.locator("summary", has_text="paste a history").click()
-    explorer.page.locator("#history").fill("\n".join(words[:2000]))
+    explorer.page.locator("#history").fill("\n".join(words[:2000]), timeout=60_000)
     explorer.page.locator("#paste button").click()
     explorer.page.locator("#load-message", has_text="2,000 items taken over.").wait_for()
     explorer.settled()
