@@ -1,4 +1,4 @@
-"""Fits on a small cluster of processes while executors die and shuffle files vanish; prints what came of each as JSON.
+"""Fits on a small cluster of processes while executors die, tasks fail and shuffle files vanish; prints JSON.
 
 python cluster_faults.py FOLDER
 """
@@ -10,31 +10,43 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-import taylorank as tr
-from taylorank.spark import RG2, reduction
+from spark_here import QUICK_JAVA
 
-OF_EXECUTORS = b"CoarseGrainedExecutorBackend"
+import taylorank as tr
+from taylorank.spark import IALS, RG2, reduction, row_als
+from taylorank.spark.session import map_arrow, numbered, slots, task_threads
+
+EXECUTOR = b"CoarseGrainedExecutorBackend"
 
 
 def session_in(folder: Path) -> Any:
-    """Two executors with a core each, whose files lie in `folder`."""
+    """Two executors whose files lie in `folder`; a task has the two cores of one."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["SPARK_WORKER_DIR"] = str(folder / "work")
     os.environ["SPARK_LOCAL_DIRS"] = str(folder / "local")
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+    builder = SparkSession.builder.master("local-cluster[2,2,2048]")
     settings = {
-        "spark.executor.memory": "600m",
+        "spark.task.cpus": "2",
+        "spark.default.parallelism": "7",  # says nothing of how many tasks run at a time
+        "spark.executor.memory": "2048m",
+        "spark.executor.extraJavaOptions": QUICK_JAVA,
+        "spark.driver.extraJavaOptions": QUICK_JAVA,
         "spark.driver.memory": "600m",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.shuffle.io.retryWait": "10ms",
         "spark.driver.host": "127.0.0.1",
         "spark.ui.showConsoleProgress": "false",
     }
@@ -45,105 +57,128 @@ def session_in(folder: Path) -> Any:
     return session
 
 
-def executors() -> list[int]:
-    """The processes of executors that this process has started."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
+@dataclass(frozen=True)
+class Harmful:
+    """A function of a task which, the first time that any task has yielded a batch, does harm."""
+
+    whole: Callable[[Any], Iterator[Any]]
+    harm: Callable[[], None]
+    mark: Path
+
+    def __call__(self, batches: Any) -> Iterator[Any]:
+        """Yield what the function yields."""
+        for batch in self.whole(batches):
+            yield batch
             try:
-                command, status = (entry / "cmdline").read_bytes(), (entry / "stat").read_text()
-            except OSError:
+                with self.mark.open("x") as file:
+                    file.write(str(executor()))
+            except FileExistsError:
                 continue
-            if OF_EXECUTORS in command and status.rsplit(")", 1)[1].split()[0] != "Z" and _is_ours(int(entry.name)):
-                found.append(int(entry.name))
-    return found
+            self.harm()
 
 
-def _is_ours(process: int) -> bool:
-    while process > 1:
-        if process == os.getpid():
-            return True
-        try:
-            process = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
-        except OSError:
-            return False
-    return False
+def executor() -> int:
+    """The process of the executor that runs this task."""
+    process = os.getppid()
+    while EXECUTOR not in Path(f"/proc/{process}/cmdline").read_bytes():
+        process = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    return process
 
 
-class Trouble:
-    """Does harm once, as soon as it can after the third product of a fit has begun."""
-
-    def __init__(self, harm: Any) -> None:
-        self.harm, self.done, self.calls = harm, 0, 0
-
-    def __enter__(self) -> Trouble:
-        from taylorank.spark import normal
-
-        self.module, self.whole = normal, normal.sum_by_item
-
-        def watched(*args: Any) -> Any:
-            self.calls += 1
-            thread = threading.Thread(target=self._try) if self.calls == 3 else None
-            if thread is not None:
-                thread.start()
-            result = self.whole(*args)
-            if thread is not None:
-                thread.join()
-            return result
-
-        normal.sum_by_item = watched
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.module.sum_by_item = self.whole
-
-    def _try(self) -> None:
-        end = time.monotonic() + 20
-        while not self.done and time.monotonic() < end:
-            self.done = self.harm()
-            time.sleep(0.002)
+def kill() -> None:
+    """Kill the executor, which ends this task."""
+    os.kill(executor(), signal.SIGKILL)
+    time.sleep(30)
 
 
-def kill_executor() -> int:
-    """Kill one executor."""
-    process = executors()[0]
-    os.kill(process, signal.SIGKILL)
-    return 1
+def fail() -> None:
+    """Fail."""
+    raise RuntimeError("this task fails once")
 
 
-def remove_shuffle_files(folder: Path, before: set[Path]) -> int:
-    """Remove the outputs of map tasks that were not there before."""
-    found = [file for file in (folder / "local").rglob("shuffle_*.data") if file not in before]
+def lose_files(folder: Path, before: set[Path]) -> None:
+    """Remove what the map tasks of the running shuffle have left; then fail, so that it is read again."""
+    found = [file for file in folder.rglob("shuffle_*.data") if file not in before]
+    assert found
     for file in found:
-        file.unlink(missing_ok=True)
-    return len(found)
+        file.unlink()
+    fail()
 
 
-def bits(model: Any) -> str:
+def disturbed(fit: Callable[[], Any], module: ModuleType, call: int, harm: Callable[..., None], folder: Path) -> Any:
+    """Return a fit in which tasks of call number `call` of `map_arrow` in a module do harm."""
+    whole, calls = module.map_arrow, []
+
+    def watched(data: Any, function: Any, schema: Any) -> Any:
+        calls.append(1)
+        if len(calls) == call:
+            own = partial(harm, folder / "local", files_of(folder)) if harm is lose_files else harm
+            function = Harmful(function, own, folder / "harm done")
+        return whole(data, function, schema)
+
+    module.map_arrow = watched
+    try:
+        return fit()
+    finally:
+        module.map_arrow = whole
+
+
+def files_of(folder: Path) -> set[Path]:
+    """Outputs of map tasks."""
+    return set((folder / "local").rglob("shuffle_*.data"))
+
+
+def bits(session: Any, model: Any) -> str:
     """A hash of all item and user vectors."""
     digest = hashlib.sha256(model.files.folder.read_bytes("item_arrays"))
-    for row in model.files.users(SESSION).orderBy("user").collect():
+    for row in model.files.users(session).orderBy("user").collect():
         digest.update(repr((row["user"], row["vector"])).encode())
     return digest.hexdigest()
 
 
+def attempts(session: Any, group: str) -> int:
+    """How often the stage of a group of jobs that was tried most was tried."""
+    tracker = session.sparkContext.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
+    return 1 + max(stage.currentAttemptId for stage in stages if stage is not None)
+
+
+def threads_of_a_task(batches: Any) -> Iterator[Any]:
+    """Yield how many threads kernels may use."""
+    import pyarrow as pa
+
+    for _ in batches:
+        yield pa.record_batch([pa.array([task_threads()])], names=["threads"])
+
+
 def main(folder: Path) -> None:
     """Fit once in peace, and once with each kind of trouble."""
-    global SESSION
-    SESSION = session_in(folder)
+    session = session_in(folder)
     data = tr.planted(120, 300, interactions=2500, random_state=8)
-    frame = SESSION.createDataFrame(data.to_frame("pyarrow").select(["user", "item"]))
-    estimator = RG2(rank=4, numUserBlocks=3)
+    frame = session.createDataFrame(data.to_frame("pyarrow").select(["user", "item"]))
+    rg2, ials = RG2(rank=4, maxIter=4), IALS(rank=3, maxIter=2)
     reduction.DIRECT = 0  # every sum goes through a shuffle
-    found: dict[str, Any] = {"peace": [1, bits(estimator.fit(frame))]}
-    before = set((folder / "local").rglob("shuffle_*.data"))
-    harms = {"shuffle files": lambda: remove_shuffle_files(folder, before), "executor": kill_executor}
-    for name, harm in harms.items():
-        before |= set((folder / "local").rglob("shuffle_*.data"))
-        with Trouble(harm) as trouble:
-            model = estimator.fit(frame)
-        found[name] = [trouble.done, bits(model)]
-    print(json.dumps(found))
+    threads = map_arrow(numbered(session, 1), threads_of_a_task, "threads long").first()["threads"]
+    print(json.dumps({"slots": slots(session), "threads": threads}), flush=True)
+    # Counts take two calls, and so does each product: its parts, then their sums. iALS: blocks of items, then sweeps.
+    troubles = [
+        ("RG2", rg2, reduction, 0, fail),
+        ("IALS", ials, row_als, 0, fail),
+        ("RG2", rg2, reduction, 7, fail),
+        ("RG2", rg2, reduction, 8, lose_files),
+        ("RG2", rg2, reduction, 7, kill),
+        ("IALS", ials, row_als, 3, kill),
+    ]
+    for number, (name, estimator, module, call, harm) in enumerate(troubles):
+        session.sparkContext.setJobGroup(f"fit {number}", "a fit and its trouble")
+        (mark := folder / "harm done").unlink(missing_ok=True)
+        model = disturbed(partial(estimator.fit, frame), module, call, harm, folder)
+        found = {"model": name, "harm": harm.__name__ if call else "", "blocks": model.facts["blocks"]}
+        found |= {"attempts": attempts(session, f"fit {number}"), "bits": bits(session, model)}
+        if mark.exists():
+            found["is alive"] = Path(f"/proc/{mark.read_text()}/cmdline").exists()
+        print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import taylorank as tr
-from taylorank.spark import IALS, RG2, RG2Model, evaluate
+from taylorank.spark import IALS, RG2, RG2Model, evaluate, from_local, tune
 
 JAVA = "--conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=2 --driver-memory 600m pyspark-shell"
 
@@ -37,6 +37,10 @@ def main(folder: Path) -> None:
     found["same"] = sorted(map(repr, loaded.itemFactors.collect())) == sorted(map(repr, model.itemFactors.collect()))
     found["items"] = loaded.recommendForAllItems(2).count()
     found["factors"] = loaded.to_local().user_factors.shape
+    found["path"] = len(list(model.path([2, 4], [0.2])))
+    found["tuned"] = tune(RG2(rank=4), frame, frame.limit(50), metric="ndcg@5", ranks=[2, 4], regParams=[0.2]).fits
+    some = frame.select("user").distinct().limit(3)
+    found["some"] = from_local(loaded.to_local(), session).recommendForUserSubset(some, 2).count()
     found["ials"] = IALS(rank=2, maxIter=1).fit(frame).facts["sweeps"]
     print(json.dumps(found))
     session.stop()

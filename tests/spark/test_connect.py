@@ -43,6 +43,7 @@ def test_fits_lists_and_files_by_a_client(tmp_path):
     assert found["items"] > 200
     assert found["factors"] == [100, 4]
     assert found["ials"] == 1
+    assert (found["path"], found["tuned"], found["some"]) == (2, 1, 3)
 
 
 def test_a_client_of_another_machine_is_told_to_set_a_folder():

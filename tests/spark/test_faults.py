@@ -142,9 +142,16 @@ def test_a_cluster_that_loses_executors_and_files_fits_the_same_bits(tmp_path):
     script = Path(__file__).with_name("cluster_faults.py")
     done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert all(harm for harm, _ in found.values()), found  # the harm was done
-    assert len({bits for _, bits in found.values()}) == 1
+    cluster, *fits = (json.loads(line) for line in done.stdout.splitlines())
+    assert cluster == {"slots": 2, "threads": 2}  # two executors, and a task has both cores of one
+    assert {fit["blocks"] for fit in fits} == {2}
+    for name in ("RG2", "IALS"):
+        assert len({fit["bits"] for fit in fits if fit["model"] == name}) == 1
+    found = {(fit["model"], fit["harm"]): fit for fit in fits}
+    assert [found[name, ""]["attempts"] for name in ("RG2", "IALS")] == [1, 1]
+    assert found["RG2", "fail"]["is alive"]  # the task failed, its executor did not
+    assert found["RG2", "lose_files"]["attempts"] > 1  # what was lost was computed again
+    assert [found[name, "kill"]["is alive"] for name in ("RG2", "IALS")] == [False, False]
 
 
 def test_a_killed_driver_is_taken_up(tmp_path):

@@ -60,19 +60,19 @@ def setting(session: SparkSession, name: str, default: str) -> str:
 
 
 def slots(session: SparkSession) -> int:
-    """Return how many tasks run at a time.
+    """Return how many tasks run at a time, whatever `spark.default.parallelism` is set to.
 
     A client of Spark Connect cannot ask; there it is the number of partitions that a range has by default.
     """
     from pyspark.sql import functions as F
 
     context = getattr(session, "_sc", None)
-    found = int(setting(session, "spark.default.parallelism", "0"))
-    if not found and context is not None:
-        found = context.defaultParallelism
-    if not found:
-        found = session.range(RANGE).select(F.spark_partition_id().alias("number")).distinct().count()
-    return max(1, found // int(setting(session, "spark.task.cpus", "1")))
+    if context is not None:
+        java = context._jsc.sc()
+        found = int(java.maxNumConcurrentTasks(java.resourceProfileManager().defaultResourceProfile()))
+        return max(1, found)
+    ranges: int = session.range(RANGE).select(F.spark_partition_id().alias("number")).distinct().count()
+    return max(1, ranges // int(setting(session, "spark.task.cpus", "1")))
 
 
 def task_threads() -> int:
