@@ -19,11 +19,12 @@ if find_spec("pyspark") is None:
 
 
 ONE_PROCESS = "tests/spark/"
+OWN_SESSION = ("tests/spark/test_cluster.py", "tests/spark/test_connect.py")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give all tests of Spark to one process, for one session of it; any other test to whichever process is free.
+    """Give the tests that share a session of Spark to one process; any other test to whichever process is free.
 
     The marks of `--dist loadgroup` do not reach xdist 3.8 from pytest 9.2, where it can no longer rename tests.
     """
@@ -33,6 +34,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class OneSession(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return ONE_PROCESS if nodeid.startswith(ONE_PROCESS) else nodeid
+            shares = nodeid.startswith(ONE_PROCESS) and not nodeid.startswith(OWN_SESSION)
+            return ONE_PROCESS if shares else nodeid
 
     return OneSession(config, log)

@@ -48,6 +48,7 @@ def session_in(folder: Path) -> Any:
         "spark.sql.codegen.wholeStage": "false",
         "spark.shuffle.io.retryWait": "10ms",
         "spark.driver.host": "127.0.0.1",
+        "spark.python.unix.domain.socket.enabled": "true",
         "spark.ui.showConsoleProgress": "false",
     }
     for name, value in settings.items():
@@ -105,20 +106,22 @@ def lose_files(folder: Path, before: set[Path]) -> None:
     fail()
 
 
-def disturbed(fit: Callable[[], Any], module: ModuleType, call: int, harm: Callable[..., None], folder: Path) -> Any:
-    """Return a fit in which tasks of call number `call` of `map_arrow` in a module do harm."""
+def disturbed(
+    fit: Callable[[], Any], module: ModuleType, call: int, harm: Callable[..., None] | None, folder: Path
+) -> tuple[Any, int]:
+    """Return a fit in which tasks of call number `call` of `map_arrow` in a module do harm, and the number of calls."""
     whole, calls = module.map_arrow, []
 
     def watched(data: Any, function: Any, schema: Any) -> Any:
         calls.append(1)
-        if len(calls) == call:
+        if harm is not None and len(calls) == call:
             own = partial(harm, folder / "local", files_of(folder)) if harm is lose_files else harm
             function = Harmful(function, own, folder / "harm done")
         return whole(data, function, schema)
 
     module.map_arrow = watched
     try:
-        return fit()
+        return fit(), len(calls)
     finally:
         module.map_arrow = whole
 
@@ -155,26 +158,33 @@ def threads_of_a_task(batches: Any) -> Iterator[Any]:
 def main(folder: Path) -> None:
     """Fit once in peace, and once with each kind of trouble."""
     session = session_in(folder)
-    data = tr.planted(120, 300, interactions=2500, random_state=8)
+    data = tr.planted(400, 900, interactions=9000, random_state=8)
     frame = session.createDataFrame(data.to_frame("pyarrow").select(["user", "item"]))
-    rg2, ials = RG2(rank=4, maxIter=4), IALS(rank=3, maxIter=2)
+    models = {
+        "RG2": (RG2(rank=4, maxIter=2, numUserBlocks=2), reduction),  # as many blocks while an executor is away
+        "IALS": (IALS(rank=3, maxIter=2, numUserBlocks=2), row_als),
+    }
     reduction.DIRECT = 0  # every sum goes through a shuffle
     threads = map_arrow(numbered(session, 1), threads_of_a_task, "threads long").first()["threads"]
     print(json.dumps({"slots": slots(session), "threads": threads}), flush=True)
-    # Counts take two calls, and so does each product: its parts, then their sums. iALS: blocks of items, then sweeps.
+    # The last two calls of RG2 are the parts of a product and their sums; those of iALS a half-sweep each.
     troubles = [
-        ("RG2", rg2, reduction, 0, fail),
-        ("IALS", ials, row_als, 0, fail),
-        ("RG2", rg2, reduction, 7, fail),
-        ("RG2", rg2, reduction, 8, lose_files),
-        ("RG2", rg2, reduction, 7, kill),
-        ("IALS", ials, row_als, 3, kill),
+        ("RG2", 0, None),
+        ("IALS", 0, None),
+        ("RG2", -2, fail),
+        ("RG2", -1, lose_files),
+        ("IALS", -1, fail),
+        ("IALS", -2, kill),
+        ("RG2", -1, kill),
     ]
-    for number, (name, estimator, module, call, harm) in enumerate(troubles):
+    calls = {}
+    for number, (name, call, harm) in enumerate(troubles):
         session.sparkContext.setJobGroup(f"fit {number}", "a fit and its trouble")
         (mark := folder / "harm done").unlink(missing_ok=True)
-        model = disturbed(partial(estimator.fit, frame), module, call, harm, folder)
-        found = {"model": name, "harm": harm.__name__ if call else "", "blocks": model.facts["blocks"]}
+        estimator, module = models[name]
+        fit = partial(estimator.fit, frame)
+        model, calls[name] = disturbed(fit, module, calls.get(name, 0) + 1 + call, harm, folder)
+        found = {"model": name, "harm": harm.__name__ if harm else "", "call": call}
         found |= {"attempts": attempts(session, f"fit {number}"), "bits": bits(session, model)}
         if mark.exists():
             found["is alive"] = Path(f"/proc/{mark.read_text()}/cmdline").exists()

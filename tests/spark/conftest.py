@@ -41,6 +41,7 @@ def spark() -> Iterator[Any]:
         "spark.driver.extraJavaOptions": QUICK_JAVA,
         "spark.sql.codegen.wholeStage": "false",  # compiling takes longer than these small jobs
         "spark.driver.host": "127.0.0.1",
+        "spark.python.unix.domain.socket.enabled": "true",  # of TCP each job waits 40 ms for an acknowledgement
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "America/New_York",
     }

@@ -11,10 +11,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from spark_here import QUICK_JAVA
+
 import taylorank as tr
 from taylorank.spark import IALS, RG2, RG2Model, evaluate, from_local, tune
 
-JAVA = "--conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=2 --driver-memory 600m pyspark-shell"
+JAVA = (
+    "--conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=2 --driver-memory 600m "
+    f'--conf spark.python.unix.domain.socket.enabled=true --driver-java-options "{QUICK_JAVA}" pyspark-shell'
+)
 
 
 def main(folder: Path) -> None:

@@ -1,19 +1,28 @@
-"""A fit whose driver kills itself in product number N; with N = 0 it is taken up, and compared with an undisturbed one.
+"""A fit whose driver kills itself in product number N.
 
 python killed_driver.py FOLDER N
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
 from pathlib import Path
 from typing import Any
 
+from planted_frame import frame_of
+from spark_here import QUICK_JAVA
+
 import taylorank as tr
 from taylorank.spark import RG2, normal
+
+ESTIMATOR = RG2(rank=3, numUserBlocks=2)
+
+
+def data() -> tr.Interactions:
+    """What is fitted."""
+    return tr.planted(100, 250, interactions=2000, random_state=8)
 
 
 def main(folder: Path, number: int) -> None:
@@ -23,10 +32,9 @@ def main(folder: Path, number: int) -> None:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    session = builder.config("spark.driver.memory", "600m").config("spark.sql.shuffle.partitions", "1").getOrCreate()
-    data = tr.planted(100, 250, interactions=2000, random_state=8)
-    frame = session.createDataFrame(data.to_frame("pyarrow").select(["user", "item"]))
-    estimator, calls, whole = RG2(rank=3, numUserBlocks=2), [], normal.sum_by_item
+    builder = builder.config("spark.driver.extraJavaOptions", QUICK_JAVA).config("spark.driver.memory", "600m")
+    session = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
+    calls, whole = [], normal.sum_by_item
 
     def counted(*args: Any) -> Any:
         calls.append(1)
@@ -35,11 +43,7 @@ def main(folder: Path, number: int) -> None:
         return whole(*args)
 
     normal.sum_by_item = counted
-    model = estimator.copy({estimator.workDir: str(folder)}).fit(frame)
-    taken_up = len(calls)
-    known = estimator.fit(frame)
-    lists = [sorted(map(repr, one.recommendForAllUsers(5).collect())) for one in (model, known)]
-    print(json.dumps({"products": taken_up, "all products": len(calls) - taken_up, "same": lists[0] == lists[1]}))
+    ESTIMATOR.copy({ESTIMATOR.workDir: str(folder)}).fit(frame_of(session, data()))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from taylorank.data.csr import sort_pairs
 from taylorank.spark.blocks import read_block
 from taylorank.spark.folder import Arrays, Folder
 from taylorank.spark.prepared import Prepared
-from taylorank.spark.session import Batches, map_arrow, numbered
+from taylorank.spark.session import Batches, map_arrow, numbered, to_arrow
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ def build_item_blocks(data: Prepared, bounds: list[int]) -> None:
     if data.folder.has("item-blocks.json"):
         return
     job = numbered(data.session, len(bounds) - 1)
-    map_arrow(job, partial(_build, data.folder, bounds, data.blocks), "number bigint").count()
+    to_arrow(map_arrow(job, partial(_build, data.folder, bounds, data.blocks), "number bigint"))
     data.folder.write_json("item-blocks.json", bounds)
 
 

@@ -107,7 +107,7 @@ def summed_pieces(
     with records_per_batch(session, max(1, BATCH // PIECE)):
         parts = map_arrow(numbered(session, shape.blocks), partial(_emit, pieces), ROW)
         ordered = by_number(parts, "range", min(count, 4 * ranges)).sortWithinPartitions("range", "number")
-        map_arrow(ordered, partial(_write_sums, folder, name, list(bounds), shape), "range int").count()
+        to_arrow(map_arrow(ordered, partial(_write_sums, folder, name, list(bounds), shape), "range int"))
 
 
 def _emit(pieces: Pieces, batches: Batches) -> Iterator[Any]:

@@ -210,7 +210,7 @@ def _sweep(
     shared = np.sum([np.frombuffer(part, np.float64).reshape(rank, rank) for part in found["gram"].to_pylist()], axis=0)
     folder.write_arrays(f"gram-{sweep}", {"gram": shared})
     items = ItemStep(folder, weights, sweep, data.n_users, tuple(bounds))
-    map_arrow(numbered(session, len(bounds) - 1), items, SUMS).count()
+    to_arrow(map_arrow(numbered(session, len(bounds) - 1), items, SUMS))
     Q = np.concatenate([folder.read_arrays(f"R-{sweep}-{number}")["Q"] for number in range(len(bounds) - 1)])
     _write_items(data, sweep + 1, Q)
     return Q

@@ -128,7 +128,7 @@ def build_pieces(data: Prepared, shards: Shards) -> None:
     """Cut every block of users by shards, unless an earlier run of the fit has."""
     if data.folder.has("pieces.json"):
         return
-    map_arrow(numbered(data.session, data.blocks), partial(_cut, shards), "number bigint").count()
+    to_arrow(map_arrow(numbered(data.session, data.blocks), partial(_cut, shards), "number bigint"))
     data.folder.write_json("pieces.json", shards.bounds)
 
 
