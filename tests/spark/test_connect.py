@@ -92,3 +92,23 @@ def test_two_fits_at_once_leave_the_session_as_it_was():
     assert values == {RECORDS: "8"}  # the other goes on
     other.__exit__(None, None, None)
     assert values == {RECORDS: "10000"}
+
+
+def test_executors_that_are_added_when_there_is_work_count():
+    pytest.importorskip("pyspark")
+    from taylorank.spark.session import slots
+
+    def cluster(**settings):
+        java = SimpleNamespace(
+            maxNumConcurrentTasks=lambda _: 1,
+            resourceProfileManager=lambda: SimpleNamespace(defaultResourceProfile=lambda: None),
+        )
+        context = SimpleNamespace(_jsc=SimpleNamespace(sc=lambda: java), defaultParallelism=6)
+        return SimpleNamespace(
+            conf={f"spark.{name.replace('_', '.')}": value for name, value in settings.items()}, _sc=context
+        )
+
+    assert slots(cluster()) == 1
+    grows = {"dynamicAllocation_enabled": "true", "executor_cores": "8", "task_cpus": "4"}
+    assert slots(cluster(**grows, dynamicAllocation_maxExecutors="50")) == 100
+    assert slots(cluster(**grows | {"task_cpus": "2"})) == 3  # without a limit: what Spark counts on

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Batches = Iterator[Any]  # of pyarrow.RecordBatch
 HERE = ("", "localhost", "127.0.0.1", "::1")
 RANGE = 1 << 16  # numbers, more than any cluster has cores
+UNLIMITED = (1 << 31) - 1  # executors
 
 
 def require_pyspark() -> None:
@@ -62,19 +63,25 @@ def setting(session: SparkSession, name: str, default: str) -> str:
 
 
 def slots(session: SparkSession) -> int:
-    """Return how many tasks run at a time, whatever `spark.default.parallelism` is set to.
+    """Return how many tasks run at a time: now, or at most where Spark adds executors when there is work.
 
     A client of Spark Connect cannot ask; there it is the number of partitions that a range has by default.
     """
     from pyspark.sql import functions as F
 
+    cores = int(setting(session, "spark.task.cpus", "1"))
     context = getattr(session, "_sc", None)
-    if context is not None:
-        java = context._jsc.sc()
-        found = int(java.maxNumConcurrentTasks(java.resourceProfileManager().defaultResourceProfile()))
-        return max(1, found)
-    ranges: int = session.range(RANGE).select(F.spark_partition_id().alias("number")).distinct().count()
-    return max(1, ranges // int(setting(session, "spark.task.cpus", "1")))
+    if context is None:
+        ranges: int = session.range(RANGE).select(F.spark_partition_id().alias("number")).distinct().count()
+        return max(1, ranges // cores)
+    java = context._jsc.sc()
+    now = int(java.maxNumConcurrentTasks(java.resourceProfileManager().defaultResourceProfile()))
+    if setting(session, "spark.dynamicAllocation.enabled", "false") != "true":
+        return max(1, now)
+    most = int(setting(session, "spark.dynamicAllocation.maxExecutors", str(UNLIMITED)))
+    if most >= UNLIMITED:
+        return max(1, now, context.defaultParallelism // cores)
+    return max(1, now, most * (int(setting(session, "spark.executor.cores", "1")) // cores))
 
 
 def task_threads() -> int:
