@@ -220,14 +220,17 @@ def test_a_model_comes_back_from_its_files(spark, parts, model, tmp_path):
         model.save(str(tmp_path / "file" / "model"))
 
 
-def test_a_local_model_can_be_applied(spark, parts):
+def test_a_local_model_can_be_applied(spark, parts, tmp_path):
     for local, kind in (
         (tr.RG2(6, regularization=0.2).fit(parts[0]), RG2Model),
         (tr.WRMF(6, iterations=2).fit(parts[0]), FactorsModel),
     ):
         applied = from_local(local, spark)
         assert type(applied) is kind
-        assert agreement(local, lists_of(applied.recommendForAllUsers(5)), 5)[0] > 0.99
+        lists = lists_of(applied.recommendForAllUsers(5))
+        assert agreement(local, lists, 5)[0] > 0.99
+        applied.save(str(tmp_path / kind.__name__))
+        assert lists_of(kind.load(str(tmp_path / kind.__name__)).recommendForAllUsers(5)) == lists
         found = evaluate(applied, frame_of(spark, parts[2]), k=10, metrics="ndcg")
         assert found["ndcg@10"] == pytest.approx(
             tr.evaluate(local, parts[2], k=10, metrics="ndcg")["ndcg@10"], rel=1e-5

@@ -7,11 +7,11 @@ import decimal
 
 import numpy as np
 import pytest
-from planted_frame import agreement, frame_of, lists_of
+from planted_frame import agreement, frame_of, lists_of, with_strengths
 
 import taylorank as tr
 from taylorank.errors import DataError
-from taylorank.spark import IALS, RG2
+from taylorank.spark import IALS, RG2, RG2Model, evaluate
 
 ODD = [
     "",
@@ -39,14 +39,26 @@ def _grid(ids):
     return [(ids[x], ids[(x + step) % n]) for x in range(n) for step in (0, 1, 3, 4)]
 
 
-def test_strings_with_any_characters(spark):
+def test_strings_with_any_characters(spark, tmp_path):
     pairs = _grid(ODD)
-    model = RG2(rank=3, regParam=0.2).fit(spark.createDataFrame(pairs, "user string, item string"))
+    frame = spark.createDataFrame(pairs, "user string, item string")
+    model = RG2(rank=3, regParam=0.2).fit(frame)
     local = tr.RG2(3, regularization=0.2).fit(tr.Interactions.from_arrays([x for x, _ in pairs], [y for _, y in pairs]))
     same, error = agreement(local, lists_of(model.recommendForAllUsers(3)), 3)
     assert error < 1e-4
     assert same >= 0.9  # pairs of equal scores may change places
     assert model.to_local().users == local.users
+    model.save(str(tmp_path / "model"))
+    loaded = RG2Model.load(str(tmp_path / "model"))
+    scored = loaded.transform(frame)
+    assert sorted((row["user"], row["item"]) for row in scored.collect()) == sorted(pairs)
+    np.testing.assert_allclose(
+        [row["prediction"] for row in scored.orderBy("user", "item").collect()],
+        [local.score_pairs([x], [y])[0] for x, y in sorted(pairs, key=lambda pair: [name.encode() for name in pair])],
+        rtol=1e-3,
+    )
+    known = tr.evaluate(local, tr.Interactions.from_arrays(*zip(*pairs, strict=True)), k=3, metrics="recall", seen=None)
+    assert evaluate(loaded, frame, k=3, metrics="recall", seen=None)["recall@3"] == pytest.approx(known["recall@3"])
 
 
 DAYS = [datetime.date(2024, 1, 1) + datetime.timedelta(days=n) for n in range(8)]
@@ -79,15 +91,18 @@ def test_ids_that_are_no_ids_are_refused(spark):
         RG2(rank=1).fit(spark.createDataFrame([([1], 2)], "user array<long>, item long"))
 
 
-def test_the_order_of_rows_and_their_duplicates_change_no_bit(spark):
-    data = tr.planted(150, 60, interactions=2000, random_state=2)
-    frame = frame_of(spark, data)
-    plain = RG2(rank=5, numUserBlocks=2).fit(frame)
-    known = lists_of(plain.recommendForAllUsers(5))
+@pytest.mark.parametrize("strengths", [False, True])
+@pytest.mark.parametrize("estimator", [RG2(rank=5, numUserBlocks=2), IALS(rank=3, maxIter=2, numUserBlocks=2)])
+def test_the_order_of_rows_and_their_duplicates_change_no_bit(spark, estimator, strengths):
     from pyspark.sql import functions as F
 
+    data = with_strengths(tr.planted(150, 60, interactions=2000, random_state=2))
+    frame = frame_of(spark, data, columns=("user", "item", "strength"))
+    if strengths:
+        estimator = estimator.copy({estimator.strengthCol: "strength"})
     shuffled = frame.union(frame.sample(0.3, seed=1)).orderBy(F.rand(7)).repartition(5)
-    assert lists_of(RG2(rank=5, numUserBlocks=2).fit(shuffled).recommendForAllUsers(5)) == known
+    known, found = (lists_of(estimator.fit(rows).recommendForAllUsers(5)) for rows in (frame, shuffled))
+    assert found == known
 
 
 @pytest.mark.parametrize("duplicates", ["max", "sum"])

@@ -7,7 +7,7 @@ from planted_frame import frame_of, lists_of
 
 import taylorank as tr
 from taylorank.errors import DataError, ParameterError
-from taylorank.spark import IALS, RG2, RankingEvaluator, evaluate
+from taylorank.spark import IALS, RG2, IALSModel, RankingEvaluator, evaluate
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +38,11 @@ def test_cross_validation_over_the_path_fits_once_per_fold(spark, data, monkeypa
     estimator = RG2(rankCol="rank", rank=8)
     grid = ParamGridBuilder().addGrid(estimator.rank, [2, 8]).addGrid(estimator.regParam, [0.0, 0.8]).build()
     judge = RankingEvaluator(metricName="recall@10")
-    found = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=judge, numFolds=2, seed=1).fit(
-        frame_of(spark, data)
-    )
+    search = CrossValidator(estimator=estimator, estimatorParamMaps=grid, evaluator=judge, numFolds=2, seed=1)
+    frame = frame_of(spark, data)
+    found = search.fit(frame)
     assert len(fits) == 3  # one per fold, and the best on all data
+    assert search.copy({search.parallelism: 2}).fit(frame).avgMetrics == found.avgMetrics
     assert len(set(found.avgMetrics)) > 1
     best = grid[max(range(4), key=lambda number: found.avgMetrics[number])]
     assert found.bestModel.getRank() == best[estimator.rank]
@@ -129,9 +130,11 @@ def test_wrong_parameters_are_refused_in_one_line(spark, wrong, message):
     assert "\n" not in str(error.value)
 
 
-def test_lists_of_ials(spark, data):
+def test_lists_of_ials(spark, data, tmp_path):
     model = IALS(rank=4, maxIter=2).fit(frame_of(spark, data))
     found = lists_of(model.recommendForAllUsers(3))
+    model.save(str(tmp_path / "model"))
+    assert lists_of(IALSModel.load(str(tmp_path / "model")).recommendForAllUsers(3)) == found
     local = model.to_local()
     ids, _ = local.recommend(sorted(found), n=3)
     assert [[item for item, _ in found[user]] for user in sorted(found)] == ids.tolist()

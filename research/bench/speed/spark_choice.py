@@ -23,7 +23,7 @@ from research.output import provenance, write_json
 from taylorank.machine import describe_machine
 
 RANKS, SHARES = (64, 128, 256, 512), (0.0, 0.1, 0.2, 0.3, 0.4)
-ALPHAS, REG_PARAMS = (80.0, 20.0, 320.0), (1.0, 10.0)
+ALPHAS, REG_PARAMS = (80.0, 20.0, 320.0, 5.0), (1.0, 10.0, 3.0, 0.3, 30.0)
 RANK, ITERATIONS = 64, 4
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Part = Callable[[int], NDArray[Any]]  # from the number of a block to (N, width)
 Pieces = Callable[[int], Iterable[NDArray[Any]]]  # the same, one range of items after the other
+Small = Callable[[int, NDArray[Any]], NDArray[np.float64]]  # from a range and its sum to a few numbers
 DIRECT = 1 << 26  # bytes of all parts together that the driver takes without a shuffle
 PIECE = 1 << 23  # bytes of one row of a shuffle
 BATCH = 1 << 26  # bytes of one batch of Arrow
@@ -100,14 +101,24 @@ class Sliced:
 
 
 def summed_pieces(
-    session: SparkSession, folder: Folder, pieces: Pieces, bounds: Sequence[int], shape: Shape, ranges: int, name: str
-) -> None:
-    """Leave the sum over blocks of each of their pieces in the files `name-0`, …"""
+    session: SparkSession,
+    folder: Folder,
+    pieces: Pieces,
+    bounds: Sequence[int],
+    shape: Shape,
+    ranges: int,
+    name: str,
+    small: Small | None = None,
+) -> NDArray[np.float64]:
+    """Leave the sum over blocks of each of their pieces in the files `name-0`, …; return the sum of `small` of them."""
     count = len(bounds) - 1
     with records_per_batch(session, max(1, BATCH // PIECE)):
         parts = map_arrow(numbered(session, shape.blocks), partial(_emit, pieces), ROW)
         ordered = by_number(parts, "range", min(count, 4 * ranges)).sortWithinPartitions("range", "number")
-        to_arrow(map_arrow(ordered, partial(_write_sums, folder, name, list(bounds), shape), "range int"))
+        write = partial(_write_sums, folder, name, list(bounds), shape, small)
+        table = to_arrow(map_arrow(ordered, write, "range int, small binary")).sort_by("range")
+    found: NDArray[np.float64] = np.sum([np.frombuffer(part) for part in table["small"].to_pylist()], axis=0)
+    return found
 
 
 def _emit(pieces: Pieces, batches: Batches) -> Iterator[Any]:
@@ -144,7 +155,9 @@ def _add(total: NDArray[Any], row: tuple[int, Any, Any], shape: Shape) -> None:
         total[np.frombuffer(rows, dtype=np.int32)] += block
 
 
-def _write_sums(folder: Folder, name: str, bounds: list[int], shape: Shape, batches: Batches) -> Iterator[Any]:
+def _write_sums(
+    folder: Folder, name: str, bounds: list[int], shape: Shape, small: Small | None, batches: Batches
+) -> Iterator[Any]:
     """Sum rows that come ordered by range and block; write a range when the next one begins."""
     import pyarrow as pa
 
@@ -153,7 +166,10 @@ def _write_sums(folder: Folder, name: str, bounds: list[int], shape: Shape, batc
         for row in rows:
             _add(total, row, shape)
         folder.write_arrays(f"{name}-{target}", {"sum": total})
-        yield pa.record_batch([pa.array([target], pa.int32())], names=["range"])
+        with threads(task_threads()):
+            sums = np.zeros(0) if small is None else small(target, total)
+        columns = [pa.array([target], pa.int32()), pa.array([sums.tobytes()], pa.binary())]
+        yield pa.record_batch(columns, names=["range", "small"])
 
 
 _within: dict[int, tuple[int, str]] = {}  # by session: how many blocks it is within, and the setting before them

@@ -80,8 +80,9 @@ def slots(session: SparkSession) -> int:
         return max(1, now)
     most = int(setting(session, "spark.dynamicAllocation.maxExecutors", str(UNLIMITED)))
     if most >= UNLIMITED:
-        return max(1, now, context.defaultParallelism // cores)
-    return max(1, now, most * (int(setting(session, "spark.executor.cores", "1")) // cores))
+        return max(1, now, int(context.defaultParallelism) // cores)
+    each = int(setting(session, "spark.executor.cores", "1")) // cores
+    return max(1, now, most * each)
 
 
 def task_threads() -> int:

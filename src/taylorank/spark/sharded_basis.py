@@ -1,9 +1,10 @@
 """Block Lanczos with its basis in shards: the driver sees K × K matrices and nothing as long as the catalogue times K.
 
-The method is that of `solvers.lanczos`. Every new block is made orthogonal to all of V and to √q by two projections,
-and orthonormal by Cholesky factors of its Gram matrix, twice; each of these is one job over shards, and the product
-with SᵀS is one over blocks of users with one shuffle. Products stay in files until the fit ends, under a digest of what
-was multiplied: a fit that was interrupted is given those that are there.
+The method is that of `solvers.lanczos`. A pass is four jobs: the product with SᵀS over blocks of users, with one
+shuffle, which also returns C = [√q, V]ᵀ Z; and three over shards, for every new block is made orthogonal to all of V
+and to √q by two projections, and orthonormal by Cholesky factors of its Gram matrix, twice. The second projection and
+the first factor share a job, as (Z − VC)ᵀ(Z − VC) = ZᵀZ − CᵀC. Products stay in files until the fit ends, under a
+digest of what was multiplied: a fit that was interrupted is given those that are there.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from taylorank.spark.sharded_steps import Centre, Columns, Inner, Multiply, Proj
 from taylorank.spark.shards import Shards, read_piece, rows_times
 
 Doubles = NDArray[np.float64]
+Projected = tuple[Doubles, Doubles]  # [√q, V]ᵀ of a block, and its Gram matrix once that is taken out
 
 
 @dataclass(frozen=True)
@@ -72,18 +74,23 @@ class ShardedMatrix:
         """Single precision."""
         return np.dtype(np.float32)
 
-    def product(self, digest: str, width: int) -> str:
-        """Return the name of √q SᵀS X for the X̃ in files, which has this digest, before what is along √q is out."""
+    def product(self, digest: str, width: int, columns: Columns) -> tuple[str, Doubles]:
+        """Return the name of √q Z, Z = SᵀS X before what is along √q is out, for the X̃ in files, and [√q, V]ᵀ Z.
+
+        The digest is that of X̃.
+        """
         began, folder = time.perf_counter(), self.data.folder
         name = f"product-{self.passes}-{hashlib.sha256(digest.encode()).hexdigest()[:16]}"
         self.passes += 1
         self.columns += width
-        if not {f"{name}-{number}" for number in range(self.shards.count)} <= set(folder.names()):
+        if not {f"{name}-{number}" for number in (*range(self.shards.count), "inner")} <= set(folder.names()):
             shape = Shape(self.data.blocks, self.data.n_items, width)
             pieces = PieceProducts(self.shards, self.contexts)
-            summed_pieces(self.data.session, folder, pieces, self.shards.bounds, shape, self.data.ranges, name)
+            bounds, ranges = self.shards.bounds, self.data.ranges
+            inner = summed_pieces(self.data.session, folder, pieces, bounds, shape, ranges, name, Inner(columns))
+            folder.write_arrays(f"{name}-inner", {"X": inner})
             self.seconds.append(time.perf_counter() - began)
-        return name
+        return name, np.array(folder.read_arrays(f"{name}-inner")["X"]).reshape(-1, width)
 
     def normal(self, block: Any) -> Any:
         """Not known for arrays."""
@@ -105,10 +112,8 @@ class ShardedBasis(Basis):
             along += self._columns(0).root(number).T @ noise
             shards.folder.write_arrays(f"start-{number}", {"X": noise})
         self.digest = self._each(Centre(self._columns(0), "start", "X", along))[1]
-        raw = self.matrix.product(self.digest, self.block)
-        first = self._sums(Inner(self._columns(0), raw))
-        gram = self._sums(Project(self._columns(0), raw, "Z2", first, is_raw=True, last=True))
-        self._make_next(gram, 0, 0.0)
+        raw, first = self.matrix.product(self.digest, self.block, self._columns(0))
+        self._make_next(self._projected(self._columns(0), raw, first), 0, 0.0)
 
     def _columns(self, count: int) -> Columns:
         return Columns(self.matrix.shards, self.generation, count)
@@ -124,34 +129,39 @@ class ShardedBasis(Basis):
         """Take the next block into V; make the one after it."""
         j, b = self.filled, self.block
         columns = self._columns((j + b) // b)
-        raw = self.matrix.product(self.digest, b)
-        first = self._sums(Inner(columns, raw))
-        second = self._sums(Project(columns, raw, "Z1", first, is_raw=True, last=False))
-        gram = self._sums(Project(columns, "Z1", "Z2", second, is_raw=False, last=True))
-        middle = (first + second)[1 + j :]
+        raw, first = self.matrix.product(self.digest, b, columns)
+        found = self._projected(columns, raw, first)
+        middle = (first + found[0])[1 + j :]
         self.T[j : j + b, j : j + b] = (middle + middle.T) / 2
         largest = max(float(np.abs(self.T).max()), float(self.squares.max(initial=0.0)))
-        self.R = self._make_next(gram, columns.count, 1e3 * float(np.finfo(np.float32).eps) * largest)
+        self.R = self._make_next(found, columns.count, 1e3 * float(np.finfo(np.float32).eps) * largest)
         self.T[j + b : j + 2 * b, j : j + b] = self.R
         self.T[j : j + b, j + b : j + 2 * b] = self.R.T
         self.linked, self.filled, self.columns = j, j + b, self.columns + b
 
-    def _make_next(self, gram: Doubles, place: int, floor: float) -> Doubles:
-        """Make what is in Z2 orthonormal and leave it as block `place` of V, X̃ of it in X; return R."""
-        columns, name = self._columns(place), f"V-{self.generation}-{place}"
+    def _projected(self, columns: Columns, raw: str, first: Doubles) -> Projected:
+        """Leave Z − [√q, V] C in Z1, C being `first`; return what a second projection takes out, and what it leaves."""
+        sums = self._sums(Project(columns, raw, "Z1", first, is_raw=True))
+        second = sums[: -self.block]
+        return second, sums[-self.block :] - second.T @ second
+
+    def _make_next(self, projected: Projected, place: int, floor: float) -> Doubles:
+        """Leave what is in Z1, projected again and orthonormal, as block `place` of V, and X̃ of it in X; return R."""
+        (second, gram), columns = projected, self._columns(place)
         lower = _cholesky(gram, floor)
         if lower is not None:
-            sums = self._sums(Multiply(columns, "Z2", "Q", _inverse(lower).T))
+            sums = self._sums(Multiply(columns, "Z1", "Q", second, _inverse(lower).T))
             again = _cholesky(sums[:-1], 0.0)
             if again is not None:
                 matrix = _inverse(again).T
-                along = sums[-1:] @ matrix
+                along, name = sums[-1:] @ matrix, f"V-{self.generation}-{place}"
                 self.digest = self._each(Centre(columns, "Q", "X", along, matrix, name))[1]
                 return again.T @ lower.T
+        self._each(Project(columns, "Z1", "Z2", second))
         return self._make_next_here(place, floor)
 
     def _make_next_here(self, place: int, floor: float) -> Doubles:
-        """The same where the Krylov space is exhausted: random columns take the place of those that are only rounding.
+        """The same of Z2 where the Krylov space is exhausted: random columns replace those that are only rounding.
 
         One block of b columns comes to the driver for it.
         """
@@ -164,9 +174,9 @@ class ShardedBasis(Basis):
             Q[:, empty] = rng.standard_normal((len(Z), int(empty.sum())))
             for _ in range(2):
                 shards.scatter("Q", Q)
-                inner = self._sums(Project(columns, "Q", "Z1", np.zeros((1 + place * self.block, self.block)),
-                                           is_raw=False, last=False))  # fmt: skip
-                self._sums(Project(columns, "Z1", "Z2", inner, is_raw=False, last=True))
+                nothing = np.zeros((1 + place * self.block, self.block))
+                inner = self._sums(Project(columns, "Q", "Z1", nothing))[: -self.block]
+                self._each(Project(columns, "Z1", "Z2", inner))
                 Q = np.linalg.qr(shards.gather("Z2"))[0]
             R = Q.T @ Z
         shards.scatter(f"V-{self.generation}-{place}", Q)

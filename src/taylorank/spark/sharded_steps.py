@@ -42,30 +42,35 @@ class Columns:
         """[√q, V]ᵀ Z."""
         return np.concatenate([inner_product(part, Z).astype(np.float64) for part in self.parts(number)])
 
+    def project_out(self, number: int, Z: Floats, coefficients: NDArray[np.float64]) -> None:
+        """Take [√q, V] C out of Z, in place."""
+        first = 0
+        for part in self.parts(number):
+            end = first + part.shape[1]
+            subtract_product(Z, part, coefficients[first:end].astype(Z.dtype))
+            first = end
+
 
 @dataclass(frozen=True)
 class Inner:
-    """[√q, V]ᵀ Z; Z is the product in `source` over √q."""
+    """[√q, V]ᵀ Z of a shard whose product with SᵀS is over √q Z."""
 
     columns: Columns
-    source: str
 
-    def __call__(self, number: int) -> Small:
-        """Return that of a shard."""
-        Z = read_shard(self.columns.shards.folder, self.source, number) / self.columns.root(number)
-        return self.columns.inner(number, Z), NO_DIGEST
+    def __call__(self, number: int, product: Floats) -> NDArray[np.float64]:
+        """Return it."""
+        return self.columns.inner(number, product / self.columns.root(number))
 
 
 @dataclass(frozen=True)
 class Project:
-    """Leave Z − [√q, V] C in `target`; return [√q, V]ᵀ of it, or its Gram matrix if it is the `last` projection."""
+    """Leave Z − [√q, V] C in `target`; return [√q, V]ᵀ of it and, below that, its Gram matrix."""
 
     columns: Columns
     source: str
     target: str
     coefficients: NDArray[np.float64]
-    is_raw: bool  # whether the source is still to be divided by √q
-    last: bool
+    is_raw: bool = False  # whether the source is still to be divided by √q
 
     def __call__(self, number: int) -> Small:
         """Do so for a shard."""
@@ -73,30 +78,29 @@ class Project:
         Z = np.array(read_shard(folder, self.source, number))
         if self.is_raw:
             Z /= columns.root(number)
-        first = 0
-        for part in columns.parts(number):
-            end = first + part.shape[1]
-            subtract_product(Z, part, self.coefficients[first:end].astype(Z.dtype))
-            first = end
+        columns.project_out(number, Z, self.coefficients)
         folder.write_arrays(f"{self.target}-{number}", {"X": Z})
-        return (gram(Z) if self.last else columns.inner(number, Z)), NO_DIGEST
+        return np.concatenate((columns.inner(number, Z), gram(Z))), NO_DIGEST
 
 
 @dataclass(frozen=True)
 class Multiply:
-    """Leave Z M in `target`; return its Gram matrix and √qᵀ of it."""
+    """Leave (Z − [√q, V] C) M in `target`; return its Gram matrix and √qᵀ of it."""
 
     columns: Columns
     source: str
     target: str
+    coefficients: NDArray[np.float64]
     matrix: NDArray[np.float64]
 
     def __call__(self, number: int) -> Small:
         """Do so for a shard."""
-        folder = self.columns.shards.folder
-        Z = read_shard(folder, self.source, number) @ self.matrix.astype(np.float32)
+        folder, columns = self.columns.shards.folder, self.columns
+        Z = np.array(read_shard(folder, self.source, number))
+        columns.project_out(number, Z, self.coefficients)
+        Z = Z @ self.matrix.astype(np.float32)
         folder.write_arrays(f"{self.target}-{number}", {"X": Z})
-        return np.concatenate((gram(Z), inner_product(self.columns.root(number), Z))), NO_DIGEST
+        return np.concatenate((gram(Z), inner_product(columns.root(number), Z))), NO_DIGEST
 
 
 @dataclass(frozen=True)
