@@ -21,6 +21,7 @@ ATTACKS = {
     "surroundings": "Full disks, read-only folders, too few files or memory, signals, two writers, forks, threads.",
     "server": "Requests made from the server's description, broken HTTP, slow clients, reloads, steady load.",
     "determinism": "The same bits for any number of threads and CPUs, hash seed, block of a file and SIMD level.",
+    "gpu": "The same bits when a model is fitted to a GPU again.",
 }
 
 

@@ -50,6 +50,10 @@ class Tally:
         if seen.outcome in FAULTS:
             self.faults.append({"seed": seed, "fault": seen.outcome, "what": what})
 
+    def is_in_vain(self) -> bool:
+        """Whether this machine does not allow what the cases need."""
+        return self.counts["skipped"] == self.counts.total() >= FEWEST
+
     def has_all(self, until: int | None) -> bool:
         """Whether each part was counted `until` times."""
         if until is None or self.counts.total() < FEWEST:
@@ -75,12 +79,16 @@ def run_attack(
 ) -> Tally:
     """Try cases of the attack until the time is over, or `most` of them, or until all that it counts is at `until`.
 
+    It ends as well where all of the first cases are skipped.
+
     `so_far` is given the figures once in a minute, so that an attack of hours can be interrupted.
     """
     tally, seed, told = Tally(), first_seed, time.monotonic()
     worker: Worker | None = None
     try:
-        while tally.seconds < seconds and (most is None or seed - first_seed < most) and not tally.has_all(until):
+        while tally.seconds < seconds and (most is None or seed - first_seed < most):
+            if tally.has_all(until) or tally.is_in_vain():
+                break
             if time.monotonic() - told > SECONDS_BETWEEN:
                 told = time.monotonic()
                 so_far(tally)
@@ -135,7 +143,7 @@ class Worker:
 def _work(name: str, parent: Connection, folder: str) -> None:
     warnings.simplefilter("ignore")
     faulthandler.enable()  # where a crash was, in the log
-    _limit_memory()
+    _limit_memory(name)
     attack = importlib.import_module(f"research.attack.{name}").attack
     os.chdir(folder)
     while True:
@@ -164,8 +172,8 @@ def is_sanitized() -> bool:
     return "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
 
 
-def _limit_memory() -> None:
-    if is_sanitized():
+def _limit_memory(name: str) -> None:
+    if is_sanitized() or name == "gpu":  # where the driver reserves what it may never use
         return
     try:
         import resource

@@ -28,8 +28,14 @@ COUNTED = {
 
 
 def test_every_attack_is_sampled():
-    """A kill of Spark's driver is in tests/spark; a case of that attack starts Java a dozen times."""
-    assert ATTACKS.keys() - SAMPLES.keys() == {"driver"}
+    """A kill of the driver of Spark is in tests/spark, as such a case starts Java a dozen times; a GPU is rarely there."""
+    assert ATTACKS.keys() - SAMPLES.keys() == {"driver", "gpu"}
+
+
+def test_what_the_machine_does_not_allow_ends_soon(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    found = run_attack("gpu", seconds=600).record()
+    assert (found["tried"], found["skipped"], found["faults"]) == (0, trial.FEWEST, [])
 
 
 @pytest.mark.parametrize("name", SAMPLES)
