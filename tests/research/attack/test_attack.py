@@ -28,7 +28,7 @@ COUNTED = {
 
 
 def test_every_attack_is_sampled():
-    """A kill of the driver of Spark is in tests/spark, as such a case starts Java a dozen times; a GPU is rarely there."""
+    """A kill of Spark's driver is in tests/spark, as such a case starts Java a dozen times; a GPU is rarely there."""
     assert ATTACKS.keys() - SAMPLES.keys() == {"driver", "gpu"}
 
 
