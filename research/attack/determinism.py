@@ -12,6 +12,8 @@ import os
 import subprocess
 import sys
 import warnings
+from contextlib import suppress
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from research.attack import Difference
 from research.attack.arrays import WIDTHS, numbers, sparse_rows
 from research.attack.trial import is_sanitized
 from taylorank.data import bytesource, read_interactions
+from taylorank.errors import ParameterError
 from taylorank.kernels import backend
 from taylorank.registry import MODELS
 
@@ -62,7 +65,10 @@ def digest_of(model: Any, data: Any) -> str:
     ids, scores = model.fit(data).recommend(data.user_ids[:50], n=7)
     measured = tr.evaluate(model, data, k=5, seen=None)
     parts = [getattr(model, side, None) for side in ("user_factors", "item_factors")]
-    folded = model.fold_in(data).recommend(data.user_ids[:9], n=3) if hasattr(model, "fold_in") else ()
+    folded: Any = ()
+    if hasattr(model, "fold_in"):
+        with suppress(ParameterError):  # of what learns users by descent
+            folded = model.fold_in(data).recommend(data.user_ids[:9], n=3)
     return _digest([*(part for part in parts if part is not None), ids, scores, *folded, repr(measured)])
 
 
@@ -87,11 +93,23 @@ def model_of(rng: np.random.Generator) -> Any:
     known = inspect.signature(kind).parameters
     given: dict[str, Any] = {"factors": int(rng.choice(FACTORS)), "iterations": 2, "steps": 5, "batch_size": 128}
     given["epochs"] = 2
-    if "teacher" in known:
+    if "loss" in known:
+        given |= {"loss": str(rng.choice(losses())), "backbone": str(rng.choice(["mf", "lightgcn"]))}
+    elif "teacher" in known:
         given["teacher"] = tr.RG2(factors=16)
     if rng.random() < 0.5:
         given["neighbours"] = int(rng.choice([1, 20, 150]))
     return kind(**{name: value for name, value in given.items() if name in known})
+
+
+@lru_cache(maxsize=1)
+def losses() -> list[str]:
+    """Return the losses that networks learn by; without torch the default one, which is refused."""
+    try:
+        from taylorank.losses import names
+    except ImportError:
+        return ["softmax"]
+    return list(names())
 
 
 def _digest_of_reading(rng: np.random.Generator) -> str:

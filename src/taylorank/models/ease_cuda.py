@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from taylorank.data import Interactions
+from taylorank.data import CSR, Interactions
 from taylorank.errors import ParameterError
-from taylorank.kernels.cuda import DeviceRows
+from taylorank.kernels.cuda import DeviceRows, gather_sum
 from taylorank.kernels.cuda.precision import products_in
 from taylorank.models.dense_parts import dense_part, type_of_counts
 
@@ -88,12 +88,10 @@ class DeviceScores:
     def __init__(self, weights: torch.Tensor) -> None:
         self.weights = weights
 
+    @torch.no_grad()
     def __call__(self, rows: sparse.csr_array) -> NDArray[Any]:
-        """Return the scores of all items, (B, N)."""
-        device = self.weights.device
-        indptr, indices, data = (torch.tensor(part, device=device) for part in (rows.indptr, rows.indices, rows.data))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that this layout is in beta
-            histories = torch.sparse_csr_tensor(indptr, indices, data, size=rows.shape, check_invariants=False)
-        scores: NDArray[Any] = (histories @ self.weights).cpu().numpy()
+        """Return the scores of all items, (B, N); the same bits each time, as no sparse product of torch promises."""
+        histories = CSR(rows.indptr.astype(np.int64), rows.indices, rows.data.astype(np.float32), rows.shape[1])
+        of_device = DeviceRows.from_csr(histories, self.weights.device)
+        scores: NDArray[Any] = gather_sum(of_device, self.weights).cpu().numpy()
         return scores
