@@ -45,7 +45,7 @@ void bind_pair_products(nb::module_& module) {
             const PairProducts problem{rows,         indices.data(), values.data(),
                                        columns,      items.data(),   static_cast<std::int64_t>(items.shape(1)),
                                        out.data()};
-            std::vector<Chains> chains(threads);
+            std::vector<Chains> chains(std::min<std::int64_t>(threads, items.shape(0)));  // one a worker
             parallel_for_workers(items.shape(0), threads, [&](std::int64_t worker, std::int64_t list) {
                 pair_products(problem, list, chains[worker]);
             });

@@ -64,7 +64,7 @@ BUILDS = {
         "ThreadSanitizer",
         ("libtsan.so",),
         # Other libraries are not built with it: how their threads wait for each other it cannot see.
-        {"TSAN_OPTIONS": "halt_on_error=1:ignore_noninstrumented_modules=1"},
+        {"TSAN_OPTIONS": "halt_on_error=1:ignore_noninstrumented_modules=1:allocator_may_return_null=1"},
     ),
 }
 

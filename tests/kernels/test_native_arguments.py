@@ -98,6 +98,16 @@ def test_fewer_threads_than_one(name, threads):
 
 
 @pytest.mark.parametrize("name", CALLS)
+def test_threads_without_work_cost_nothing(name):
+    call, arrays = CALLS[name]
+    few, many = ([array.copy() for array in arrays] for _ in range(2))
+    call(few, 1)
+    call(many, 2**31 - 1)
+    for one, other in zip(few, many, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", CALLS)
 def test_arrays_that_a_processor_may_not_read(name):
     call, arrays = CALLS[name]
     for place, array in enumerate(arrays):

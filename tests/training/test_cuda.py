@@ -48,7 +48,7 @@ def test_kept_moments_as_on_the_cpu():
             n_users=5, n_items=30, factors=4, popularity=torch.arange(30.0), refresh=3, draws=8
         )
         criterion.to(device)
-        queries, items = U.to(device).requires_grad_(), V.to(device).requires_grad_()
+        queries, items = (part.clone().to(device).requires_grad_() for part in (U, V))
         places = [torch.tensor(values, device=device) for values in ([0, 2, 2], [7, 1, 29], [1.0, 2.0, 0.5])]
         value = criterion(queries, lambda columns, items=items: items[columns], losses.Positives(*places))
         value.backward()

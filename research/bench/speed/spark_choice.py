@@ -24,6 +24,7 @@ from taylorank.machine import describe_machine
 
 RANKS, SHARES = (64, 128, 256, 512), (0.0, 0.1, 0.2, 0.3, 0.4)
 ALPHAS, REG_PARAMS = (80.0, 20.0, 320.0, 5.0), (1.0, 10.0, 3.0, 0.3, 30.0)
+BEYOND = ((5.0, 0.1), (1.0, 0.3), (1.0, 0.1))  # for generated data, where the best of these is a corner
 RANK, ITERATIONS = 64, 4
 
 
@@ -32,7 +33,8 @@ def run(*, data: str = "gowalla", quick: bool = False, file: Path | None = None,
     record: dict[str, Any] = json.loads(file.read_text()) if file is not None and file.exists() else {"trials": []}
     data = "quick" if quick else data
     jobs = [("mllib", f"{a:g}", f"{r:g}") for a in ALPHAS for r in REG_PARAMS]
-    jobs = [("ours", "", ""), *jobs] if data in ("gowalla", "quick") else jobs
+    more = [("mllib", f"{a:g}", f"{r:g}") for a, r in BEYOND]
+    jobs = [("ours", "", ""), *jobs] if data in ("gowalla", "quick") else [*jobs, *more]
     for kind, alpha, reg in jobs[:2] if quick else jobs:
         key = {"contender": kind, "alpha": float(alpha), "regParam": float(reg)} if alpha else {"contender": kind}
         if any(key.items() <= trial.items() for trial in record["trials"]):

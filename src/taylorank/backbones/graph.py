@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from taylorank.data.csr import CSR, INDEX_LIMIT
+from taylorank.kernels.cuda import DeviceRows, gather_sum
 
 
 class Graph(nn.Module):
@@ -31,10 +31,11 @@ class Graph(nn.Module):
         indices = np.concatenate((by_user.indices + np.int64(by_user.n_rows), by_item.indices))
         indptr = np.concatenate((by_user.indptr, by_user.nnz + by_item.indptr[1:]))
         values = np.repeat(scale, degrees) * scale[indices]
-        index_type = torch.int32 if len(indices) < INDEX_LIMIT else torch.int64  # cuSPARSE is fastest on int32
+        index_type = torch.int32 if len(indices) < INDEX_LIMIT else torch.int64
         self.register_buffer("indptr", torch.from_numpy(indptr).to(index_type), persistent=False)
         self.register_buffer("indices", torch.from_numpy(indices).to(index_type), persistent=False)
         self.register_buffer("values", torch.from_numpy(values).float(), persistent=False)
+        self._rows: DeviceRows | None = None
 
     def product(self, vectors: Tensor) -> Tensor:
         """Return A X, (M + N, K), without gradient."""
@@ -43,22 +44,20 @@ class Graph(nn.Module):
             return functional.embedding_bag(
                 self.indices, vectors, self.indptr, mode="sum", per_sample_weights=values, include_last_offset=True
             )
-        return csr_product(self.indptr, self.indices, values, vectors)
+        return gather_sum(self.rows, vectors, weights=values).to(vectors.dtype)
+
+    @property
+    def rows(self) -> DeviceRows:
+        """A without its values, where the buffers are."""
+        if self._rows is None or self._rows.device != self.indices.device:
+            self._rows = DeviceRows(self.indptr.long(), self.indices, None, len(self.indptr) - 1)
+        return self._rows
 
     def propagate(self, vectors: Tensor, layers: int) -> Tensor:
         """Return (X + A X + … + A^L X) / (L + 1), with gradient."""
         apply: Any = _Propagation.apply  # torch leaves it without a type
         result: Tensor = apply(vectors, self, layers)
         return result
-
-
-def csr_product(indptr: Tensor, indices: Tensor, values: Tensor, vectors: Tensor) -> Tensor:
-    """Return A X through torch's CSR tensors: cuSPARSE on a GPU."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        size = (len(indptr) - 1, len(vectors))
-        matrix = torch.sparse_csr_tensor(indptr, indices, values, size=size, check_invariants=False)
-        return matrix @ vectors
 
 
 class _Propagation(torch.autograd.Function):

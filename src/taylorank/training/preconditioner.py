@@ -77,10 +77,10 @@ class RowNorms:
     """
 
     def __init__(self, product: Callable[[Tensor], Tensor], like: Tensor, *, random_state: int, floor: float) -> None:
-        draw = torch.Generator(like.device).manual_seed(random_state)
+        draw = torch.Generator().manual_seed(random_state)  # the same signs on every device
         squares = torch.zeros_like(like)
         for _ in range(PROBES):
-            signs = torch.randint(2, like.shape, generator=draw, device=like.device).to(like.dtype).mul_(2).sub_(1)
+            signs = torch.randint(2, like.shape, generator=draw).to(like).mul_(2).sub_(1)
             squares += product(signs).square()
         lengths = squares.div_(PROBES).sqrt_()
         self.lengths = lengths + (LEAST * lengths.mean() + floor + torch.finfo(like.dtype).tiny)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from taylorank.backbones.graph import csr_product
 from taylorank.data import CSR
+from taylorank.kernels.cuda import DeviceRows, gather_sum
 
 CHUNK_NUMBERS = 1 << 24  # of gathered vectors held at a time
 
@@ -50,11 +51,23 @@ class SparsePairs:
 
     def apply(self, values: Tensor, vectors: Tensor) -> Tensor:
         """S X, (M, K), for X (N, K)."""
+        if vectors.is_cuda:
+            return gather_sum(self._by_row, vectors, weights=values)
         return _product(self.starts, self.columns, values, vectors)
 
     def apply_transposed(self, values: Tensor, vectors: Tensor) -> Tensor:
         """Sᵀ Y, (N, K), for Y (M, K)."""
+        if vectors.is_cuda:
+            return gather_sum(self._by_column, vectors, weights=values[self.order])
         return _product(self.transposed_starts, self.rows[self.order], values[self.order], vectors)
+
+    @cached_property
+    def _by_row(self) -> DeviceRows:
+        return DeviceRows(self.starts, self.columns, None, len(self.transposed_starts) - 1)
+
+    @cached_property
+    def _by_column(self) -> DeviceRows:
+        return DeviceRows(self.transposed_starts, self.rows[self.order], None, len(self.starts) - 1)
 
     def scores(self, users: Tensor, items: Tensor) -> Tensor:
         """o_xy = U_x · V_y on the entries alone, (nnz,), some entries at a time."""
@@ -67,8 +80,6 @@ class SparsePairs:
 
 
 def _product(starts: Tensor, columns: Tensor, values: Tensor, vectors: Tensor) -> Tensor:
-    if vectors.is_cuda:
-        return csr_product(starts, columns, values, vectors)
     return functional.embedding_bag(
         columns, vectors, starts, mode="sum", per_sample_weights=values, include_last_offset=True
     )
