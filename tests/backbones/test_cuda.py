@@ -7,6 +7,7 @@ import torch
 from scipy import sparse
 
 from taylorank import backbones
+from taylorank.backbones.graph import Graph
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
@@ -30,3 +31,9 @@ def test_as_on_the_cpu(name, data) -> None:
         results.append([t.cpu() for t in (scores.detach(), picked.detach(), *(p.grad for p in model.parameters()))])
     for cpu, gpu in zip(*results, strict=True):
         torch.testing.assert_close(cpu, gpu, rtol=1e-4, atol=1e-5)
+
+
+def test_a_product_with_the_graph_has_the_same_bits_again(data) -> None:
+    graph = Graph(data.by_user).to("cuda")
+    vectors = torch.randn(data.n_users + data.n_items, 64, device="cuda")
+    assert len({graph.product(vectors).cpu().numpy().tobytes() for _ in range(20)}) == 1

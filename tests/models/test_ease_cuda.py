@@ -31,6 +31,14 @@ def test_weights_and_lists_are_those_of_the_cpu(strengths, tmp_path):
     np.testing.assert_array_equal(tr.load(tmp_path / "m.tr").item_weights_, there.item_weights_)
 
 
+@pytest.mark.skipif(not HAS_CUDA, reason="there is no CUDA device")
+@pytest.mark.parametrize("seed", range(5))
+def test_lists_have_the_same_bits_again(seed):
+    data = tr.planted(200, 500, interactions=2400, random_state=seed)
+    found = [tr.EASE(device="cuda").fit(data).recommend(data.user_ids[:50], n=7)[1] for _ in range(4)]
+    assert len({scores.tobytes() for scores in found}) == 1
+
+
 def test_a_device_that_is_not_there_is_refused():
     with pytest.raises(ParameterError, match="device='gpu' is unknown"):
         tr.EASE(device="gpu").fit(tr.planted(20, 10, interactions=100))
