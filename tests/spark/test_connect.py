@@ -112,3 +112,6 @@ def test_executors_that_are_added_when_there_is_work_count():
     grows = {"dynamicAllocation_enabled": "true", "executor_cores": "8", "task_cpus": "4"}
     assert slots(cluster(**grows, dynamicAllocation_maxExecutors="50")) == 100
     assert slots(cluster(**grows | {"task_cpus": "2"})) == 3  # without a limit: what Spark counts on
+    closed = cluster(task_cpus="2")
+    closed._sc._jsc = None
+    assert slots(closed) == 3

@@ -65,7 +65,7 @@ def setting(session: SparkSession, name: str, default: str) -> str:
 def slots(session: SparkSession) -> int:
     """Return how many tasks run at a time: now, or at most where Spark adds executors when there is work.
 
-    A client of Spark Connect cannot ask; there it is the number of partitions that a range has by default.
+    A client of Spark Connect cannot ask for it; there it is the number of partitions that a range has by default.
     """
     from pyspark.sql import functions as F
 
@@ -74,8 +74,7 @@ def slots(session: SparkSession) -> int:
     if context is None:
         ranges: int = session.range(RANGE).select(F.spark_partition_id().alias("number")).distinct().count()
         return max(1, ranges // cores)
-    java = context._jsc.sc()
-    now = int(java.maxNumConcurrentTasks(java.resourceProfileManager().defaultResourceProfile()))
+    now = _slots_now(context, cores)
     if setting(session, "spark.dynamicAllocation.enabled", "false") != "true":
         return max(1, now)
     most = int(setting(session, "spark.dynamicAllocation.maxExecutors", str(UNLIMITED)))
@@ -83,6 +82,14 @@ def slots(session: SparkSession) -> int:
         return max(1, now, int(context.defaultParallelism) // cores)
     each = int(setting(session, "spark.executor.cores", "1")) // cores
     return max(1, now, most * each)
+
+
+def _slots_now(context: Any, cores: int) -> int:
+    try:
+        java = context._jsc.sc()
+        return int(java.maxNumConcurrentTasks(java.resourceProfileManager().defaultResourceProfile()))
+    except Exception:  # platforms that let Python call little of Java
+        return int(context.defaultParallelism) // cores
 
 
 def task_threads() -> int:
