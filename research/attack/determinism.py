@@ -63,7 +63,7 @@ def digest(seed: int) -> str:
 def digest_of(model: Any, data: Any) -> str:
     """Fit a model; return the digest of its factors, lists and metrics."""
     ids, scores = model.fit(data).recommend(data.user_ids[:50], n=7)
-    measured = tr.evaluate(model, data, k=5, seen=None)
+    measured = tr.evaluate(model, data, k=5, seen=[])
     parts = [getattr(model, side, None) for side in ("user_factors", "item_factors")]
     folded: Any = ()
     if hasattr(model, "fold_in"):
