@@ -62,7 +62,8 @@ def _faults(attacks: Record) -> list[str]:
 
 def _how(found: Record) -> str:
     machine = found["machine"]
-    commit = f", commit {found['commit'][:12]}" if "commit" in found else ""
+    known = found.get("commit", "")
+    commit = f", commit {known[:12]}{' and changes' if known.endswith('-dirty') else ''}" if known else ""
     return f"`{found['command']}`{commit}; {machine['cpu']}, {machine['cores']} cores"
 
 
