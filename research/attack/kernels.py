@@ -22,6 +22,7 @@ from taylorank.kernels import backend
 REFUSALS = (ValueError, TypeError, MemoryError)
 HUGE = (-(2**63), -1, 2**31, 2**62, 2**63 - 1)
 WILD = (-(2**31), -1, 2**31 - 1)
+LARGEST = 1 << 22  # number under a sanitizer, where memory cannot be limited
 SHORT = 24 << 20  # bytes of address space that a case has, where memory is short
 
 
@@ -108,7 +109,8 @@ def _damage(call: Call, name: str, rng: np.random.Generator) -> tuple[Any, bool]
     if isinstance(value, bool):
         return not value, False
     if isinstance(value, int):
-        return int(rng.choice(HUGE)), False
+        number = int(rng.choice(HUGE))
+        return min(number, LARGEST) if is_sanitized() else number, False
     if isinstance(value, float):
         return float(rng.choice([np.nan, np.inf, -1.0, 1e30])), False
     if value is None:
