@@ -74,6 +74,15 @@ def test_edited_files_are_taken_up_or_refused(data, document, tmp_path):
     assert min(outcomes.values()) > 3, outcomes
 
 
+@pytest.mark.parametrize(("part", "value"), [("seed", 10**30), ("seed", 1), ("model", "itemknn-2")])
+def test_a_run_of_no_seed_or_model_of_the_comparison_is_refused(data, document, tmp_path, part, value):
+    file = tmp_path / "found.json"
+    file.write_text(json.dumps(edited(document, ("runs", 0, part), value)))
+    with pytest.raises(TaylorankError) as error:
+        tr.compare(data, ["popularity", "itemknn"], seeds=(0,), trials=1, file=file)
+    assert "\n" not in str(error.value)
+
+
 def test_edited_files_are_loaded_or_refused(document, tmp_path):
     file = tmp_path / "found.json"
     for path, change in edits(document, 200, seed=2):

@@ -121,6 +121,8 @@ def _taken_over(record: Record, file: Place) -> PerUser:
     differs += [
         f"model {one}" for one, facts in old["models"].items() if not _same_model(facts, record["models"].get(one))
     ]
+    places = {(model, seed) for model in record["models"] for seed in record["settings"]["seeds"]}
+    differs += ["a run"] if not {(run["model"], run["seed"]) for run in old["runs"]} <= places else []
     if differs:
         which = f"{', '.join(differs)} {'differ' if len(differs) > 1 else 'differs'}"
         raise ParameterError(f"{os.fspath(file)} holds another comparison ({which})", "give another file")
