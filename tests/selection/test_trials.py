@@ -153,6 +153,15 @@ def test_the_format_of_the_file(tmp_path):
     assert file.read_text() == f"{header}\n{LINE}\n{LINE}\n"
 
 
+def test_values_without_a_fraction_are_values(tmp_path):
+    file = tmp_path / "trials.jsonl"
+    file.write_text(f'{{"tuning": {FORMAT}, "version": "{tr.__version__}", "model": "Toy"}}\n')
+    append_trial(file, Trial({"shift": 3}, 10**30, 1.5))
+    (trial,) = open_trials(file, {"model": "Toy"}).values()
+    assert isinstance(trial.value, float)
+    assert np.isfinite(trial.value)
+
+
 def test_a_file_of_an_earlier_search_is_refused_and_kept(tmp_path):
     file = tmp_path / "trials.jsonl"
     file.write_text(f'{{"tuning": 1, "version": "{tr.__version__}", "model": "Toy"}}\n{LINE}\n')

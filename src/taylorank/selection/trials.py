@@ -8,7 +8,7 @@ was cut off is dropped.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -124,7 +124,7 @@ def _trial(path: Path, number: int, line: Any) -> Trial:
     try:
         trial = Trial(**{**line, "step_values": tuple(line["step_values"])})
         if _is_one(trial):
-            return trial
+            return trial if trial.value is None else replace(trial, value=float(trial.value))
     except (TypeError, KeyError):
         pass
     raise DataError(f"line {number} of {path} is not a trial", f"remove that line, or {REMEDY}")
