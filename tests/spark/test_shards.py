@@ -67,6 +67,20 @@ def test_whatever_else_reads_them(models, frame):
     assert local.item_factors.shape == (models[1].facts["n_items"], 5)
 
 
+def test_a_pass_takes_five_jobs(spark, frame, monkeypatch):
+    monkeypatch.setattr(shards, "SHARD_BYTES", SMALL)
+    context, counts = spark.sparkContext, []
+    for tolerance in (TOLERANCE, 1e-5):
+        estimator = RG2(rank=5, regParam=0.1, numUserBlocks=2, itemMemory=FORCED, tol=tolerance)
+        context.setJobGroup(estimator.uid, "jobs of a fit")
+        passes = estimator.fit(frame).facts["passes"]
+        counts.append((passes, len(context.statusTracker().getJobIdsForGroup(estimator.uid))))
+    context.setJobGroup("", "")
+    (few, first), (many, second) = counts
+    assert many > few
+    assert second - first <= 5 * (many - few) + 2  # a restart takes one more
+
+
 class Interrupted(Exception):
     """The driver is gone."""
 
